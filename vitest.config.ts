@@ -22,7 +22,7 @@ const exclude = ["**/node_modules/**", "**/dist/**"];
 
 /** Tests that work on values alone. They leave nothing behind, so that files share a process, and the modules that it has loaded. */
 const ofValues = [
-  "packages/{decode,record-batch,json-schema,registry,consumer,driver,kafkajs,confluent,postgres,fastify,lambda,nestjs,testkit}/src/**/*.test.ts",
+  "packages/{decode,record-batch,json-schema,registry,consumer,driver,kafkajs,confluent,platformatic,postgres,fastify,lambda,nestjs,testkit}/src/**/*.test.ts",
   "packages/cdc-bench/src/!(cli|leftovers)/**/*.test.ts",
   "test/{contract,vectors}/*.test.ts",
 ];

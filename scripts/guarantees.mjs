@@ -279,7 +279,7 @@ const promises = [
     text: "One contract for every client, with its exceptions stated.",
     proofs: [],
     notYet:
-      "there are drivers for kafkajs and for Confluent's client; each passes `testDriverContract` of @cdckit/testkit on a real broker but for headers without a value, and so does the broker in memory without an exception",
+      "there are drivers for kafkajs, Confluent's client and @platformatic/kafka; each passes `testDriverContract` of @cdckit/testkit on a real broker, the first two but for headers without a value, and so does the broker in memory without an exception",
   },
   {
     id: "P16",

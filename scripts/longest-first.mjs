@@ -13,6 +13,8 @@ const longest = [
   "test/integration/cdc-bench-secured.test.ts",
   "test/integration/kafkajs-contract.test.ts",
   "test/integration/confluent-contract.test.ts",
+  "test/integration/platformatic-driver.test.ts",
+  "test/integration/platformatic-contract.test.ts",
   "test/simulation/simulation.test.ts",
   "test/integration/kafkajs-driver.test.ts",
   "test/services/services.test.ts",

@@ -16,6 +16,7 @@ export const packageTable = {
   driver: ["consumer:types", "decode"], // it speaks of the port alone: no client is named
   kafkajs: ["consumer:types", "decode", "record-batch", "driver"],
   confluent: ["consumer:types", "decode", "driver"],
+  platformatic: ["consumer:types", "record-batch", "driver"],
   postgres: ["consumer:types", "decode"],
   fastify: ["consumer:types"],
   lambda: ["consumer:types", "decode", "registry"],

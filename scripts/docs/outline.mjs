@@ -38,6 +38,7 @@ export const outline = [
       "packages/driver.md",
       "packages/kafkajs.md",
       "packages/confluent.md",
+      "packages/platformatic.md",
       "packages/record-batch.md",
       "packages/json-schema.md",
       "packages/postgres.md",

@@ -1,0 +1,69 @@
+import type { PartitionAssignment } from "@cdckit/consumer";
+import { Assignments, type HeldPartition } from "@cdckit/driver";
+import type { RecordSetReader } from "@cdckit/record-batch";
+
+/** What one fetch has brought of a partition. */
+export interface Fetched {
+  readonly sets: RecordSetReader<PartitionAssignment>;
+  readonly byteLength: number;
+  /** Null if the headers of its batches cannot be right. Nothing is fetched ahead then. */
+  readonly end: bigint | null;
+}
+
+/** A partition that this member holds, and how far it was read. */
+export interface Held extends HeldPartition<Fetched> {
+  /** The offset after what was handed over; -1 until the start is known. */
+  next: bigint;
+  /** The offset at which the next fetch begins. */
+  fetchFrom: bigint;
+  /** The leader epoch of the last batch before `fetchFrom`; -1 if it is not known. */
+  lastEpoch: number;
+  /** A fetch of it is under way. */
+  isFetching: boolean;
+  /** The consumer is not ready for the next batch. */
+  isAtWork: boolean;
+  /** No fetch before this time, because the last one has failed. */
+  retryAtMs: number;
+  /** How often the batch at `next` could not be read. */
+  failedReads: number;
+  /** At least so many bytes of it are asked for. */
+  neededBytes: number;
+}
+
+/** The partitions that this member holds. A rebalance takes and gives only those that move. */
+export type HeldPartitions = Assignments<Held>;
+
+export function heldPartitions(): HeldPartitions {
+  return new Assignments<Held>({
+    hold: (held) => ({
+      ...held,
+      next: -1n,
+      fetchFrom: -1n,
+      lastEpoch: -1,
+      isFetching: false,
+      isAtWork: false,
+      retryAtMs: 0,
+      failedReads: 0,
+      neededBytes: 0,
+    }),
+    positionOf: ({ next }) => (next < 0n ? null : next),
+  });
+}
+
+/** Records of it may be handed over. */
+export function isRead({ isStarting, isGoing, isOver }: Held): boolean {
+  return !isStarting && !isGoing && !isOver;
+}
+
+/** How many fetched bytes of it wait for the consumer. */
+export function aheadBytes({ ahead }: Held): number {
+  return ahead.reduce((bytes, { byteLength }) => bytes + byteLength, 0);
+}
+
+/** The partition goes on at this offset, and whatever was fetched of it is forgotten. */
+export function placeAt(held: Held, offset: bigint): void {
+  held.ahead.length = 0;
+  held.next = offset;
+  held.fetchFrom = offset;
+  held.lastEpoch = -1;
+}

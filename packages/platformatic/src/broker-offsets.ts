@@ -1,0 +1,170 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { TopicCreation } from "@cdckit/consumer";
+import { type BrokerQuestions, type LogEnds, originOf, type Place, placeOf, type Position, type TopicIdsByName } from "@cdckit/driver";
+import { byTopic } from "./by-topic.ts";
+import type { Cluster } from "./cluster.ts";
+import { codes, codesOf, responseOf } from "./low-level-client.ts";
+import { coordinatorMoves, leaderMoves, type ListOffsetsAnswer, type OffsetsAnswer, type TopicMetadata } from "./requests.ts";
+import { topicIdText } from "./topic-id-text.ts";
+
+const deadlineMs = 15_000;
+const pauseMs = 100;
+const createDeadlineMs = 8_000;
+const earliest = -2n;
+const latest = -1n;
+const readUncommitted = 0;
+
+/** Asks the brokers for offsets and topics, on connections that fetches do not use. */
+export class BrokerOffsets implements BrokerQuestions {
+  readonly #cluster: Cluster;
+  readonly #groupId: string;
+
+  constructor(cluster: Cluster, groupId: string) {
+    this.#cluster = cluster;
+    this.#groupId = groupId;
+  }
+
+  async topics(): Promise<readonly string[]> {
+    const { topics } = await this.#cluster.metadata(null);
+    return topics.flatMap(({ name }) => name ?? []);
+  }
+
+  async createTopic(topic: string, { partitions = -1, replicationFactor = -1 }: TopicCreation): Promise<void> {
+    const created = { name: topic, numPartitions: partitions, replicationFactor, assignments: [], configs: [] };
+    await this.#untilPassed(new Set([codes.notController]), async () => {
+      const { controllerId } = await this.#cluster.metadata([]);
+      const controller = this.#cluster.node(controllerId);
+      const create = (at: { readonly host: string; readonly port: number }): Promise<unknown> =>
+        this.#cluster.ask(at, "question", "CreateTopics", [[created], createDeadlineMs, false]);
+      await (controller === undefined ? this.#cluster.anywhere(create) : create(controller));
+    }).catch((error: unknown) => {
+      if (!codesOf(error).includes(codes.topicExists)) {
+        throw error;
+      }
+    });
+  }
+
+  async topicIds(topics: readonly string[]): Promise<TopicIdsByName> {
+    const ids = new Map<string, string>();
+    for (const { name, topicId, errorCode } of await this.#describe(topics)) {
+      const id = errorCode === 0 ? topicIdText(topicId) : null;
+      if (id !== null && name !== null) {
+        ids.set(name, id);
+      }
+    }
+    return ids;
+  }
+
+  /** The group's commits in these partitions. Partitions without a commit are left out. Waits for transactions that are being ended. */
+  async committed(places: readonly Place[]): Promise<ReadonlyMap<string, Position>> {
+    const found = new Map<string, Position>();
+    if (places.length === 0) {
+      return found;
+    }
+    const topics = byTopic(places).map(({ name, partitions }) => ({ name, partitionIndexes: partitions }));
+    const groups = [{ groupId: this.#groupId, memberId: null, memberEpoch: -1, topics }];
+    await this.#untilPassed(new Set([...coordinatorMoves, codes.unstableOffsets]), async () => {
+      const at = await this.#cluster.coordinator("group", this.#groupId);
+      const answer = await this.#cluster.ask<OffsetsAnswer>(at, "question", "OffsetFetch", [groups, true]).catch((error: unknown) => {
+        if (codesOf(error).every((code) => code !== codes.unstableOffsets)) {
+          this.#cluster.forget("group", this.#groupId);
+        }
+        return withUnknownTopics<OffsetsAnswer>(error);
+      });
+      for (const { name, partitions } of answer.groups[0]?.topics ?? []) {
+        for (const { partitionIndex, committedOffset, metadata } of partitions) {
+          if (committedOffset >= 0n) {
+            found.set(placeOf(name, partitionIndex), { offset: committedOffset, ...originOf(metadata) });
+          }
+        }
+      }
+    });
+    return found;
+  }
+
+  /** The starts and ends of the logs of these topics. */
+  async ends(topics: readonly string[]): Promise<ReadonlyMap<string, LogEnds>> {
+    const [lows, highs] = await Promise.all([this.#offsets(topics, earliest), this.#offsets(topics, latest)]);
+    const ends = new Map<string, LogEnds>();
+    for (const [place, low] of lows) {
+      const high = highs.get(place);
+      if (high !== undefined) {
+        ends.set(place, { low, high });
+      }
+    }
+    return ends;
+  }
+
+  /** The offset of the first record of this time or later in each partition. Partitions without one are left out. */
+  async offsetsAt(topics: readonly string[], timestamp: bigint): Promise<ReadonlyMap<string, bigint>> {
+    const found = await this.#offsets(topics, timestamp);
+    return new Map([...found].filter(([, offset]) => offset >= 0n));
+  }
+
+  /** Every partition of these topics, as far as they exist. */
+  async partitionsOf(topics: readonly string[]): Promise<readonly Place[]> {
+    return (await this.#describe(topics)).flatMap(({ name, partitions }) =>
+      name === null ? [] : partitions.map(({ partitionIndex }) => ({ topic: name, partition: partitionIndex })),
+    );
+  }
+
+  async #describe(topics: readonly string[]): Promise<readonly TopicMetadata[]> {
+    return topics.length === 0 ? [] : (await this.#cluster.metadata(topics)).topics;
+  }
+
+  async #offsets(topics: readonly string[], timestamp: bigint): Promise<ReadonlyMap<string, bigint>> {
+    const found = new Map<string, bigint>();
+    await this.#untilPassed(leaderMoves, async () => {
+      const byLeader = new Map<number, Place[]>();
+      for (const { name, partitions } of await this.#describe(topics)) {
+        for (const { partitionIndex, leaderId } of partitions) {
+          const ofLeader = byLeader.get(leaderId) ?? [];
+          byLeader.set(leaderId, ofLeader);
+          ofLeader.push({ topic: name ?? "", partition: partitionIndex });
+        }
+      }
+      await Promise.all([...byLeader].map(([leader, places]) => this.#askLeader(leader, places, timestamp, found)));
+    });
+    return found;
+  }
+
+  async #askLeader(leader: number, places: readonly Place[], timestamp: bigint, found: Map<string, bigint>): Promise<void> {
+    const at = this.#cluster.node(leader);
+    if (at === undefined) {
+      return; // a partition without a leader: whoever needs it asks again
+    }
+    const topics = byTopic(places).map(({ name, partitions }) => ({
+      name,
+      partitions: partitions.map((partitionIndex) => ({ partitionIndex, currentLeaderEpoch: -1, timestamp })),
+    }));
+    const answer = await this.#cluster.ask<ListOffsetsAnswer>(at, "question", "ListOffsets", [-1, readUncommitted, topics]);
+    for (const { name, partitions } of answer.topics) {
+      for (const { partitionIndex, offset } of partitions) {
+        found.set(placeOf(name, partitionIndex), offset);
+      }
+    }
+  }
+
+  async #untilPassed(passing: ReadonlySet<number>, ask: () => Promise<void>): Promise<void> {
+    for (const deadline = performance.now() + deadlineMs; ; ) {
+      try {
+        await ask();
+        return;
+      } catch (error) {
+        if (!codesOf(error).some((code) => passing.has(code)) || performance.now() > deadline) {
+          throw error;
+        }
+      }
+      await delay(pauseMs, undefined, { signal: this.#cluster.closed });
+    }
+  }
+}
+
+/** What was answered if the only errors are about topics that do not exist: they have no commits. */
+function withUnknownTopics<T>(error: unknown): T {
+  const answer = responseOf<T>(error);
+  if (answer === undefined || codesOf(error).some((code) => code !== codes.unknownTopicOrPartition)) {
+    throw error;
+  }
+  return answer;
+}

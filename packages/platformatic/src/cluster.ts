@@ -1,0 +1,219 @@
+import { isIP } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { PlatformaticDriverError } from "./errors.ts";
+import { isRefusal } from "./explain-failure.ts";
+import { type Address, Link } from "./link.ts";
+import { type ClientConnectionOptions, codesOf, type PlatformaticModule, responseOf } from "./low-level-client.ts";
+import {
+  type ChosenRequest,
+  chooseRequest,
+  type CoordinatorAnswer,
+  coordinatorMoves,
+  type MetadataAnswer,
+  type OfferedRequest,
+  type RequestName,
+} from "./requests.ts";
+
+export interface ClusterParts {
+  readonly module: PlatformaticModule;
+  readonly brokers: readonly string[];
+  readonly clientId: string;
+  readonly connection: Pick<ClientConnectionOptions, "tls" | "sasl">;
+  /** How long an answer may take that the brokers do not hold back. */
+  readonly answerDeadlineMs?: number;
+}
+
+/** What a connection is used for. A broker answers the requests of a connection one after the other, so what waits long has its own. */
+export type Purpose = "question" | "join" | "member" | "write" | `fetch ${number}`;
+
+export type CoordinatorKind = "group" | "transaction";
+
+const connectTimeoutMs = 5_000;
+const defaultAnswerDeadlineMs = 10_000;
+const roundPauseMs = 300;
+
+/** The brokers, and the connections to them. */
+export class Cluster {
+  readonly #parts: ClusterParts;
+  readonly #links = new Map<string, Link>();
+  readonly #coordinators = new Map<string, Promise<Address>>();
+  readonly #bootstrap: readonly Address[];
+  #nodes: ReadonlyMap<number, Address> = new Map();
+  #offered: Promise<readonly OfferedRequest[]> | undefined;
+  readonly #closed: AbortController = new AbortController();
+
+  constructor(parts: ClusterParts) {
+    this.#parts = parts;
+    this.#bootstrap = parts.brokers.map(addressOf);
+  }
+
+  get module(): PlatformaticModule {
+    return this.#parts.module;
+  }
+
+  /** The addresses that were given, for messages. */
+  get brokers(): string {
+    return this.#parts.brokers.join(", ");
+  }
+
+  /** Aborted when nothing more is asked. */
+  get closed(): AbortSignal {
+    return this.#closed.signal;
+  }
+
+  /** Sends a request to a broker. `deadlineMs`: how long the broker itself may hold the answer back. */
+  async ask<T>(at: Address, purpose: Purpose, name: RequestName, values: readonly unknown[], heldBackMs = 0): Promise<T> {
+    const { api } = await this.request(name);
+    return (await this.#link(at, purpose, heldBackMs).send((connection) => api.async(connection, ...values))) as T;
+  }
+
+  /** A connection of its own to a broker. */
+  link(at: Address, purpose: Purpose, heldBackMs: number): Link {
+    return this.#link(at, purpose, heldBackMs);
+  }
+
+  /** The request in the version that the brokers know. `below`: an older version than that. */
+  async request(name: RequestName, below?: number): Promise<ChosenRequest> {
+    this.#offered ??= this.#askOffered();
+    const offered = this.#offered;
+    offered.catch(() => {
+      this.#offered = this.#offered === offered ? undefined : this.#offered;
+    });
+    const chosen = chooseRequest(this.#parts.module, await offered, name, below);
+    if (chosen === null) {
+      throw new PlatformaticDriverError(
+        "client-crashed",
+        `the brokers ${this.brokers} and @platformatic/kafka have no version of the request ${name} in common: use Kafka 2.7 or newer`,
+      );
+    }
+    return chosen;
+  }
+
+  /** Metadata of these topics; of all if it is null. Topics that do not exist are in the answer, with an error code. */
+  async metadata(topics: readonly string[] | null): Promise<MetadataAnswer> {
+    const answer = await this.anywhere((at) =>
+      this.ask<MetadataAnswer>(at, "question", "Metadata", [topics, false, false]).catch((error: unknown) => {
+        const partial = responseOf<MetadataAnswer>(error);
+        if (partial === undefined) {
+          throw error;
+        }
+        return partial;
+      }),
+    );
+    this.#nodes = new Map(answer.brokers.map(({ nodeId, host, port }) => [nodeId, { host, port }]));
+    return answer;
+  }
+
+  /** The address of a broker, as far as it is known. */
+  node(id: number): Address | undefined {
+    return this.#nodes.get(id);
+  }
+
+  /** Asks one broker after the other until one answers. */
+  async anywhere<T>(ask: (at: Address) => Promise<T>): Promise<T> {
+    let failure: unknown;
+    for (const at of [...this.#nodes.values(), ...this.#bootstrap]) {
+      this.#closed.signal.throwIfAborted();
+      try {
+        return await ask(at);
+      } catch (error) {
+        if (codesOf(error).length > 0 || isRefusal(error)) {
+          throw error;
+        }
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  /** The coordinator of a group or of a transactional id. It is remembered until `forget`. */
+  coordinator(kind: CoordinatorKind, key: string): Promise<Address> {
+    const name = `${kind} ${key}`;
+    const known = this.#coordinators.get(name) ?? this.#findCoordinator(kind, key);
+    this.#coordinators.set(name, known);
+    known.catch(() => {
+      if (this.#coordinators.get(name) === known) {
+        this.#coordinators.delete(name);
+      }
+    });
+    return known;
+  }
+
+  forget(kind: CoordinatorKind, key: string): void {
+    this.#coordinators.delete(`${kind} ${key}`);
+  }
+
+  /** Ends all connections. What is asked later opens new ones. */
+  drop(): void {
+    this.#coordinators.clear();
+    for (const link of this.#links.values()) {
+      link.drop();
+    }
+  }
+
+  close(): void {
+    this.#closed.abort(new PlatformaticDriverError("client-crashed", "the session is closed"));
+    for (const link of this.#links.values()) {
+      link.close();
+    }
+  }
+
+  async #findCoordinator(kind: CoordinatorKind, key: string): Promise<Address> {
+    for (const deadline = performance.now() + this.#answerDeadlineMs; ; ) {
+      try {
+        const values = [kind === "group" ? 0 : 1, [key]];
+        const { coordinators } = await this.anywhere((at) => this.ask<CoordinatorAnswer>(at, "question", "FindCoordinator", values));
+        const [found] = coordinators;
+        if (found !== undefined) {
+          return { host: found.host, port: found.port };
+        }
+        throw new PlatformaticDriverError("client-crashed", `no broker named a coordinator of the ${kind} ${key}`);
+      } catch (error) {
+        if (!codesOf(error).some((code) => coordinatorMoves.has(code)) || performance.now() > deadline) {
+          throw error;
+        }
+      }
+      await delay(roundPauseMs, undefined, { signal: this.#closed.signal });
+    }
+  }
+
+  async #askOffered(): Promise<readonly OfferedRequest[]> {
+    const { api } = this.#parts.module["apiVersionsV3"] as ChosenRequest; // every version of the client has it
+    const answer = await this.anywhere((at) =>
+      this.#link(at, "question", 0).send((connection) => api.async(connection, "cdckit", "0.1.0")),
+    );
+    return (answer as { readonly apiKeys: readonly OfferedRequest[] }).apiKeys;
+  }
+
+  get #answerDeadlineMs(): number {
+    return this.#parts.answerDeadlineMs ?? defaultAnswerDeadlineMs;
+  }
+
+  #link(at: Address, purpose: Purpose, heldBackMs: number): Link {
+    const name = `${at.host}:${at.port} ${purpose}`;
+    const known = this.#links.get(name);
+    if (known !== undefined) {
+      return known;
+    }
+    const { module, clientId, connection } = this.#parts;
+    const options = {
+      ...connection,
+      // An address is no server name. The client sends none by itself, and a proxy may choose the broker by it.
+      tlsServerName: isIP(at.host) === 0 && !("servername" in (connection.tls ?? {})),
+      connectTimeout: connectTimeoutMs,
+      requestTimeout: heldBackMs + this.#answerDeadlineMs,
+      maxInflights: 5,
+    };
+    const link = new Link(module, clientId, options, at);
+    if (this.#closed.signal.aborted) {
+      link.close();
+    }
+    this.#links.set(name, link);
+    return link;
+  }
+}
+
+function addressOf(broker: string): Address {
+  const at = broker.lastIndexOf(":");
+  return { host: broker.slice(0, at), port: Number(broker.slice(at + 1)) };
+}

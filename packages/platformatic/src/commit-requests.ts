@@ -1,0 +1,102 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { OffsetCommit } from "@cdckit/consumer";
+import { commitMetadata } from "@cdckit/driver";
+import type { HeldPartitions } from "./assignments.ts";
+import type { Cluster } from "./cluster.ts";
+import { PlatformaticDriverError } from "./errors.ts";
+import type { GroupMember, Identity } from "./group-member.ts";
+import { codes, codesOf } from "./low-level-client.ts";
+import { coordinatorMoves } from "./requests.ts";
+
+export interface CommitRequestParts {
+  readonly cluster: Cluster;
+  readonly groupId: string;
+  readonly member: GroupMember;
+  readonly assignments: HeldPartitions;
+  /** Nothing is waited for after it. */
+  readonly ended: AbortSignal;
+}
+
+const deadlineMs = 30_000;
+const pauseMs = 100;
+
+/** Commits offsets as a member of the group. */
+export class CommitRequests {
+  readonly #parts: CommitRequestParts;
+
+  constructor(parts: CommitRequestParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The caller waits for each commit before the next. In a rebalance the coordinator refuses commits for a moment. The commit is then sent again
+   * as a member of the new generation, for what this member still holds.
+   */
+  async send(offsets: readonly OffsetCommit[]): Promise<void> {
+    const { cluster, groupId, ended, assignments } = this.#parts;
+    for (const deadline = performance.now() + deadlineMs; ; ) {
+      const member = this.#parts.member;
+      const as = member.identity;
+      const current = offsets.filter(
+        ({ assignment: { topic, partition, epoch } }) => assignments.at(topic, partition)?.assignment.epoch === epoch,
+      );
+      if (current.length === 0) {
+        throw new PlatformaticDriverError("commit-failed", "the partitions are not this member's any more; nothing was committed");
+      }
+      try {
+        const at = await cluster.coordinator("group", groupId);
+        const values = [groupId, as.generation, as.memberId, member.instanceId, toTopics(current)];
+        await cluster.ask(at, "member", "OffsetCommit", values);
+        return;
+      } catch (error) {
+        ended.throwIfAborted();
+        if (!this.#isPassing(error, as) || performance.now() > deadline) {
+          throw commitFailed(error);
+        }
+      }
+      await delay(pauseMs, undefined, { signal: ended });
+      await member.settled();
+    }
+  }
+
+  #isPassing(error: unknown, as: Identity): boolean {
+    const { cluster, groupId } = this.#parts;
+    const member = this.#parts.member;
+    const found = codesOf(error);
+    if (found.includes(codes.unknownMember) || found.includes(codes.illegalGeneration)) {
+      const isOld = as !== member.identity || member.isJoining;
+      member.removed(as, found);
+      return isOld;
+    }
+    if (found.every((code) => coordinatorMoves.has(code))) {
+      cluster.forget("group", groupId); // also without an answer
+      return true;
+    }
+    return found.every((code) => code === codes.rebalanceInProgress);
+  }
+}
+
+/** Offsets as requests have them, each with the id of its topic as metadata. */
+export function toTopics(offsets: readonly OffsetCommit[]): readonly object[] {
+  const topics = new Map<string, object[]>();
+  for (const { assignment, offset } of offsets) {
+    const partitions = topics.get(assignment.topic) ?? [];
+    topics.set(assignment.topic, partitions);
+    partitions.push({
+      partitionIndex: assignment.partition,
+      committedOffset: offset,
+      committedLeaderEpoch: -1,
+      committedMetadata: commitMetadata(assignment, offset) ?? "",
+    });
+  }
+  return [...topics].map(([name, partitions]) => ({ name, partitions }));
+}
+
+function commitFailed(error: unknown): PlatformaticDriverError {
+  if (error instanceof PlatformaticDriverError) {
+    return error;
+  }
+  const inner = (error as { readonly errors?: readonly { readonly message?: string }[] }).errors?.[0] ?? error;
+  const { message = String(error) } = inner as { readonly message?: string };
+  return new PlatformaticDriverError("commit-failed", `the group refused a commit: ${message}`, { cause: error });
+}

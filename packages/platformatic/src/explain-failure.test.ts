@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { explainFailure, isRefusal } from "./explain-failure.ts";
+
+/** An error as the client makes it. */
+function clientError(
+  code: string,
+  message: string,
+  more: { readonly cause?: unknown; readonly errors?: readonly unknown[]; readonly apiCode?: number } = {},
+): Error {
+  return Object.assign(new Error(message), { code, ...more });
+}
+
+const network = (cause: unknown): Error => clientError("PLT_KFK_NETWORK", "Connection to b:1 failed.", { cause });
+
+test.each<[string, unknown, string, boolean]>([
+  ["nobody listens", network(clientError("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:1")), "brokers-unreachable", false],
+  ["a connection that is ended", clientError("PLT_KFK_NETWORK", "Connection closed"), "brokers-unreachable", false],
+  ["a wrong password", network(clientError("PLT_KFK_AUTHENTICATION", "SASL authentication failed.")), "authentication-failed", true],
+  ["an unknown authority", network(clientError("SELF_SIGNED_CERT_IN_CHAIN", "self-signed certificate")), "authentication-failed", true],
+  ["TLS on a plain listener", network(clientError("EPROTO", "write EPROTO: wrong version number")), "protocol-mismatch", true],
+  [
+    "a right that is missing",
+    clientError("PLT_KFK_RESPONSE", "Received response with error", {
+      errors: [clientError("PLT_KFK_PROTOCOL", "Not authorized", { apiCode: 29 })],
+    }),
+    "not-authorized",
+    false,
+  ],
+  ["anything else", new Error("it broke"), "client-crashed", false],
+])("%s", (_, error, code, refused) => {
+  expect([explainFailure(error, "b:1").code, isRefusal(error)]).toEqual([code, refused]);
+});
+
+test("the reason is what the innermost error says", () => {
+  const error = network(clientError("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:1"));
+  expect(explainFailure(error, "b:1").message).toMatch(/cannot reach brokers b:1: connect ECONNREFUSED 127\.0\.0\.1:1\. Is Kafka running/);
+});

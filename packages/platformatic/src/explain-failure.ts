@@ -1,0 +1,108 @@
+import { isRecordBatchError } from "@cdckit/record-batch";
+import { isPlatformaticDriverError, PlatformaticDriverError } from "./errors.ts";
+import { type ClientError, codes, codesOf } from "./low-level-client.ts";
+
+const authorizations: ReadonlySet<number> = new Set([
+  codes.topicAuthorization,
+  codes.groupAuthorization,
+  codes.clusterAuthorization,
+  codes.transactionalIdAuthorization,
+]);
+
+/** The client's failure as an error that says what to check. It never holds a password. */
+export function explainFailure(error: unknown, brokers: string): PlatformaticDriverError {
+  if (isPlatformaticDriverError(error)) {
+    return error;
+  }
+  const cause = { cause: error };
+  const reason = reasonOf(error);
+  if (isRecordBatchError(error)) {
+    return new PlatformaticDriverError(
+      "batch-unreadable",
+      `a record batch cannot be read: ${error.message.replace(/^\[[a-z-]+\] /, "")}`,
+      cause,
+    );
+  }
+  if (codesOf(error).some((code) => authorizations.has(code))) {
+    return new PlatformaticDriverError(
+      "not-authorized",
+      `${reason}. The user needs Describe and Read on the topics, and Read on the group`,
+      cause,
+    );
+  }
+  if (codesOf(error).includes(codes.inconsistentProtocol)) {
+    const detail =
+      "the group has members that divide its partitions by another strategy than cooperative-sticky. Stop them all, and start them with this driver, or take another groupId; commits stay";
+    return new PlatformaticDriverError("client-crashed", detail, cause);
+  }
+  const known = refusalOf(error, brokers);
+  if (known !== null) {
+    return new PlatformaticDriverError(known.code, known.detail, cause);
+  }
+  if (isOfConnection(error)) {
+    return new PlatformaticDriverError(
+      "brokers-unreachable",
+      `cannot reach brokers ${brokers}: ${reason}. Is Kafka running, and is this address one of its advertised listeners? A listener that wants TLS or a login may also end connections without a word`,
+      cause,
+    );
+  }
+  return new PlatformaticDriverError("client-crashed", `@platformatic/kafka gave up: ${reason}`, cause);
+}
+
+/** Whether trying again cannot help: a login or a certificate was refused, or the listener speaks another protocol. */
+export function isRefusal(error: unknown): boolean {
+  return isPlatformaticDriverError(error) ? error.code === "client-missing" : refusalOf(error, "") !== null;
+}
+
+type Refusal = { readonly code: "authentication-failed" | "protocol-mismatch"; readonly detail: string };
+
+function refusalOf(error: unknown, brokers: string): Refusal | null {
+  const reason = reasonOf(error);
+  const chain = chainOf(error);
+  if (chain.some(({ code }) => code === "PLT_KFK_AUTHENTICATION") || /SASL/.test(reason)) {
+    return {
+      code: "authentication-failed",
+      detail: `${brokers} refused the login: ${reason}. Check sasl.mechanism, sasl.username and sasl.password`,
+    };
+  }
+  if (chain.some(({ code = "" }) => /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|ALERT_(BAD|UNKNOWN_CA|CERT)/.test(code))) {
+    return {
+      code: "authentication-failed",
+      detail: `the certificates do not fit: ${reason}. Check ssl.ca, which names the authority that signs the brokers' certificates, and ssl.cert with ssl.key`,
+    };
+  }
+  if (/wrong version number|packet length too long|TLS handshake failed|before secure TLS connection/i.test(reason)) {
+    return {
+      code: "protocol-mismatch",
+      detail: `${brokers} does not speak TLS as it was tried: ${reason}. Leave ssl out, or give the port of the TLS listener`,
+    };
+  }
+  return null;
+}
+
+function isOfConnection(error: unknown): boolean {
+  return chainOf(error).some(
+    ({ code = "" }) => code.startsWith("PLT_KFK_NETWORK") || /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOST|ENET|EPIPE|UND_)/.test(code),
+  );
+}
+
+/** The error, its causes, and the errors in it. */
+function chainOf(error: unknown, depth = 0): readonly ClientError[] {
+  if (!(error instanceof Error) || depth > 8) {
+    return [];
+  }
+  const { cause, errors = [] } = error as ClientError;
+  return [error as ClientError, ...chainOf(cause, depth + 1), ...errors.flatMap((inner) => chainOf(inner, depth + 1))];
+}
+
+/** What the innermost errors say. The outer ones say only that something has failed. */
+function reasonOf(error: unknown): string {
+  const chain = chainOf(error);
+  const inner = chain.filter(({ cause, errors = [] }) => !(cause instanceof Error) && errors.length === 0);
+  const texts = [
+    ...new Set(
+      inner.map(({ message, code, syscall }: ClientError & { syscall?: string }) => message || `${syscall ?? ""} ${code ?? ""}`.trim()),
+    ),
+  ];
+  return texts.join("; ").replace(/\.?\s*$/, "") || String(error);
+}

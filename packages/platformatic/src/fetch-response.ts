@@ -1,0 +1,90 @@
+import type { AbortedTransaction } from "@cdckit/record-batch";
+import type { ResponseReader } from "./low-level-client.ts";
+import { fetchesByIdFrom } from "./requests.ts";
+import { topicIdText } from "./topic-id-text.ts";
+
+/** What a Fetch response holds of one partition. */
+export interface FetchedPartition {
+  /** The topic's id, as assignments have it; its name in fetches by name. */
+  readonly topic: string;
+  readonly partition: number;
+  readonly errorCode: number;
+  /** The offset after the last record of which it is certain that no transaction aborts it. */
+  readonly lastStableOffset: bigint;
+  readonly abortedTransactions: readonly AbortedTransaction[];
+  /** If the log was truncated below what was read: the last offset that both logs have in common. */
+  readonly divergesAt: bigint | null;
+  /** Record batches as the broker sent them. The last one may be incomplete. */
+  readonly bytes: Buffer;
+}
+
+export interface FetchResponse {
+  readonly errorCode: number;
+  readonly partitions: readonly FetchedPartition[];
+}
+
+const noBytes = Buffer.alloc(0);
+const divergingEpochTag = 0;
+
+/**
+ * Reads a Fetch response of version 12 to 17. It keeps the bytes of the record batches: the client's own parsers make an object for each record,
+ * check no checksum, and cannot tell which records are aborted if the marker is in a later response.
+ *
+ * FetchResponse => throttle_time_ms error_code session_id [topics] TAGS
+ *   topics => topic_id_or_name [partitions] TAGS
+ *   partitions => index error_code high_watermark last_stable_offset log_start_offset [aborted] preferred_replica records TAGS
+ *   aborted => producer_id first_offset TAGS
+ */
+export function parseFetchResponse(_correlationId: number, _apiKey: number, version: number, reader: ResponseReader): FetchResponse {
+  reader.readInt32(); // throttle time: the broker holds back its answers itself
+  const errorCode = reader.readInt16();
+  reader.readInt32(); // session id: fetches have no session
+  const partitions: FetchedPartition[] = [];
+  for (let topics = compactLength(reader); topics > 0; topics--) {
+    const topic = version >= fetchesByIdFrom ? (topicIdText(reader.readUUID()) ?? "") : reader.readString();
+    for (let count = compactLength(reader); count > 0; count--) {
+      partitions.push(parsePartition(reader, topic));
+    }
+    readTags(reader);
+  }
+  return { errorCode, partitions };
+}
+
+function parsePartition(reader: ResponseReader, topic: string): FetchedPartition {
+  const partition = reader.readInt32();
+  const errorCode = reader.readInt16();
+  reader.readInt64(); // high watermark
+  const lastStableOffset = reader.readInt64();
+  reader.readInt64(); // log start offset
+  const abortedTransactions: AbortedTransaction[] = [];
+  for (let count = compactLength(reader); count > 0; count--) {
+    abortedTransactions.push({ producerId: reader.readInt64(), firstOffset: reader.readInt64() });
+    readTags(reader);
+  }
+  reader.readInt32(); // preferred replica: asked for by clients that name their rack
+  const length = Math.max(0, compactLength(reader));
+  const bytes = length === 0 ? noBytes : reader.buffer.slice(reader.position, reader.position + length);
+  reader.skip(length);
+  return { topic, partition, errorCode, lastStableOffset, abortedTransactions, bytes, divergesAt: readTags(reader) };
+}
+
+/** The length of a compact array or of compact bytes: -1 for null. */
+function compactLength(reader: ResponseReader): number {
+  return reader.readUnsignedVarInt() - 1;
+}
+
+/** Skips tagged fields, but for the end offset of a diverging epoch. Version 1 of the client cannot skip them itself. */
+function readTags(reader: ResponseReader): bigint | null {
+  let divergesAt: bigint | null = null;
+  for (let count = reader.readUnsignedVarInt(); count > 0; count--) {
+    const tag = reader.readUnsignedVarInt();
+    const size = reader.readUnsignedVarInt();
+    const end = reader.position + size;
+    if (tag === divergingEpochTag && size >= 12) {
+      reader.readInt32(); // the epoch
+      divergesAt = reader.readInt64();
+    }
+    reader.skip(end - reader.position);
+  }
+  return divergesAt;
+}

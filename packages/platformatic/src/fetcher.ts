@@ -1,0 +1,229 @@
+import type { Logger } from "@cdckit/consumer";
+import type { Held, HeldPartitions } from "./assignments.ts";
+import { aheadBytes, isRead } from "./assignments.ts";
+import type { Cluster, Purpose } from "./cluster.ts";
+import { type FetchedPartition, type FetchResponse, parseFetchResponse } from "./fetch-response.ts";
+import type { Leader, Leaders } from "./leaders.ts";
+import type { ResolvedPlatformaticOptions } from "./options.ts";
+import { type ChosenRequest, fetchesByIdFrom, fetchKey } from "./requests.ts";
+import { topicIdHex } from "./topic-id-text.ts";
+
+export interface FetcherParts {
+  readonly cluster: Cluster;
+  readonly assignments: HeldPartitions;
+  readonly leaders: Leaders;
+  readonly tuning: ResolvedPlatformaticOptions["tuning"];
+  readonly logger: Logger;
+  /** Takes what was fetched of a partition from an offset. Called for each partition of an answer. Never throws. */
+  readonly take: (held: Held, fetched: FetchedPartition, fromOffset: bigint) => void;
+  /** The leader's metadata is of another topic of the same name. */
+  readonly otherTopic: (held: Held) => void;
+  /** A broker has answered, or not: for the report on what is waited for. `null`: it has. */
+  readonly answered: (failure: unknown) => void;
+}
+
+/** What one fetch asks of a partition. */
+interface Asked {
+  readonly held: Held;
+  readonly offset: bigint;
+  readonly leader: Leader;
+}
+
+/**
+ * A broker answers the requests of a connection one after the other, and holds a fetch back until there are records. So each broker has two
+ * connections: a partition that becomes free while a fetch of the others waits is fetched by the other one.
+ */
+const lanesOfBroker = 2;
+const readCommitted = 1;
+const failurePauseMs = 200;
+
+/** Fetches the partitions that are ready for more, each from its leader. A fetch for the next records is under way while the last ones are read. */
+export class Fetcher {
+  readonly #parts: FetcherParts;
+  readonly #busy = new Set<string>();
+  #sent = 0;
+  #isAwake = false;
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  constructor(parts: FetcherParts) {
+    this.#parts = parts;
+  }
+
+  /** Looks in the next turn of the event loop which partitions can be fetched. */
+  wake(): void {
+    if (!this.#isAwake && !this.#isStopped) {
+      this.#isAwake = true;
+      setImmediate(() => {
+        this.#isAwake = false;
+        this.#pump();
+      });
+    }
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  #pump(): void {
+    if (this.#isStopped) {
+      return;
+    }
+    const nowMs = performance.now();
+    let wakeInMs = Infinity;
+    let needsLeaders = false;
+    const byNode = new Map<number, Asked[]>();
+    for (const held of this.#withinMemory(this.#parts.assignments.all())) {
+      const leader = this.#parts.leaders.of(held.assignment.topic, held.assignment.partition);
+      if (held.retryAtMs > nowMs) {
+        wakeInMs = Math.min(wakeInMs, held.retryAtMs - nowMs);
+      } else if (leader === undefined || this.#parts.cluster.node(leader.node) === undefined) {
+        needsLeaders = true;
+      } else if (leader.topicId !== held.assignment.topicId) {
+        held.retryAtMs = nowMs + failurePauseMs;
+        wakeInMs = Math.min(wakeInMs, failurePauseMs);
+        this.#parts.otherTopic(held);
+      } else {
+        const asked = byNode.get(leader.node) ?? [];
+        byNode.set(leader.node, asked);
+        asked.push({ held, offset: held.fetchFrom, leader });
+      }
+    }
+    if (needsLeaders && !this.#parts.leaders.isFresh) {
+      void this.#parts.leaders.refresh(); // which wakes this again
+    } else if (needsLeaders) {
+      wakeInMs = Math.min(wakeInMs, failurePauseMs);
+    }
+    this.#wakeIn(wakeInMs);
+    for (const [node, asked] of byNode) {
+      this.#send(node, asked);
+    }
+  }
+
+  /** The partitions of which more can be fetched now. */
+  #withinMemory(all: readonly Held[]): readonly Held[] {
+    const { maxBytesPerPartition, maxQueuedBytes } = this.#parts.tuning;
+    const ready = all.filter(
+      (held) =>
+        isRead(held) && !held.isFetching && !held.isPaused && held.ahead.at(-1)?.end !== null && aheadBytes(held) < maxBytesPerPartition,
+    );
+    const queued = all.reduce((bytes, held) => bytes + aheadBytes(held), 0);
+    // A partition of which nothing waits is fetched in any case: else those that are full and slow would hold up the others.
+    return queued < maxQueuedBytes ? ready : ready.filter(({ ahead }) => ahead.length === 0);
+  }
+
+  #wakeIn(ms: number): void {
+    clearTimeout(this.#timer);
+    if (ms !== Infinity) {
+      this.#timer = setTimeout(() => this.#pump(), Math.max(1, ms));
+    }
+  }
+
+  #send(node: number, asked: readonly Asked[]): void {
+    for (let lane = 0; lane < lanesOfBroker; lane++) {
+      const name = `${node} ${lane}`;
+      if (!this.#busy.has(name)) {
+        this.#busy.add(name);
+        asked.forEach(({ held }) => {
+          held.isFetching = true;
+        });
+        void this.#fetch(node, `fetch ${lane}`, asked).finally(() => {
+          this.#busy.delete(name);
+          asked.forEach(({ held }) => {
+            held.isFetching = false;
+          });
+          this.wake();
+        });
+        return;
+      }
+    }
+  }
+
+  /** Never rejects. */
+  async #fetch(node: number, purpose: Purpose, asked: readonly Asked[]): Promise<void> {
+    try {
+      const hasIds = asked.every(({ held }) => held.assignment.topicId !== null);
+      const request = await this.#parts.cluster.request("Fetch", hasIds ? undefined : fetchesByIdFrom);
+      const isById = request.version >= fetchesByIdFrom;
+      const { partitions, errorCode } = await this.#ask(
+        node,
+        purpose,
+        request,
+        topicsOf(asked, this.#sent++ % asked.length, isById, this.#parts.tuning.maxBytesPerPartition),
+      );
+      if (this.#isStopped) {
+        return;
+      }
+      if (errorCode !== 0) {
+        throw new Error(`a fetch was answered with Kafka's error ${errorCode}`);
+      }
+      this.#parts.answered(null);
+      const byPlace = new Map(asked.map((one) => [nameOf(one, isById), one]));
+      for (const fetched of partitions) {
+        const one = byPlace.get(`${fetched.topic} ${fetched.partition}`);
+        if (one !== undefined && this.#isCurrent(one)) {
+          this.#parts.take(one.held, fetched, one.offset);
+        }
+      }
+    } catch (error) {
+      if (!this.#isStopped) {
+        this.#failed(asked, error);
+      }
+    }
+  }
+
+  async #ask(node: number, purpose: Purpose, { version, createRequest }: ChosenRequest, topics: readonly object[]): Promise<FetchResponse> {
+    const { cluster, tuning } = this.#parts;
+    const at = cluster.node(node);
+    if (at === undefined) {
+      throw new Error(`no broker ${node} is known`);
+    }
+    const api = cluster.module.createAPI(fetchKey, version, createRequest, parseFetchResponse);
+    const values = [tuning.maxWaitMs, 1, tuning.maxBytes, readCommitted, 0, -1, topics, [], ""];
+    return cluster.link(at, purpose, tuning.maxWaitMs).send((connection) => api.async(connection, ...values));
+  }
+
+  /** The partition was not moved while the fetch was under way. */
+  #isCurrent({ held, offset }: Asked): boolean {
+    return isRead(held) && held.fetchFrom === offset && this.#parts.assignments.held(held.assignment) === held;
+  }
+
+  #failed(asked: readonly Asked[], error: unknown): void {
+    const { answered, leaders, logger } = this.#parts;
+    answered(error);
+    logger.debug({ err: error }, "a fetch was not answered; it is sent again");
+    const retryAtMs = performance.now() + failurePauseMs;
+    for (const { held } of asked) {
+      held.retryAtMs = retryAtMs;
+    }
+    void leaders.refresh();
+  }
+}
+
+/** A partition as answers name it. */
+function nameOf({ held: { assignment } }: Asked, isById: boolean): string {
+  return `${isById ? (assignment.topicId ?? "") : assignment.topic} ${assignment.partition}`;
+}
+
+/**
+ * The partitions by their topics, in the client's form. The order of topics and partitions changes with each fetch, because a broker fills its
+ * answer in the order of the request, and those at its end would come off badly.
+ */
+function topicsOf(asked: readonly Asked[], shift: number, isById: boolean, maxBytes: number): readonly object[] {
+  const topics = new Map<string, object[]>();
+  for (const { held, offset, leader } of [...asked.slice(shift), ...asked.slice(0, shift)]) {
+    const { topic, topicId, partition } = held.assignment;
+    const name = isById && topicId !== null ? topicIdHex(topicId) : topic;
+    const partitions = topics.get(name) ?? [];
+    topics.set(name, partitions);
+    partitions.push({
+      partition,
+      currentLeaderEpoch: leader.epoch,
+      fetchOffset: offset,
+      lastFetchedEpoch: held.lastEpoch,
+      partitionMaxBytes: Math.max(maxBytes, held.neededBytes),
+    });
+  }
+  return [...topics].map(([topicId, partitions]) => ({ topicId, partitions }));
+}

@@ -1,0 +1,91 @@
+import type { Logger } from "@cdckit/consumer";
+import { placeOf } from "@cdckit/driver";
+import type { Cluster } from "./cluster.ts";
+import type { TopicMetadata } from "./requests.ts";
+import { topicIdText } from "./topic-id-text.ts";
+
+/** The leader of a partition. */
+export interface Leader {
+  readonly node: number;
+  readonly epoch: number;
+  /** The id of the topic to which this belongs. */
+  readonly topicId: string | null;
+}
+
+export interface LeadersParts {
+  readonly cluster: Cluster;
+  /** The topics that are read. */
+  readonly topics: () => readonly string[];
+  readonly logger: Logger;
+  readonly maxAgeMs: number;
+  /** Called when the leaders were asked for, whatever was answered. */
+  readonly refreshed: () => void;
+}
+
+/** A failing cluster is asked no more often than this. */
+const minGapMs = 100;
+
+/** Who leads the partitions that are read. */
+export class Leaders {
+  readonly #parts: LeadersParts;
+  #known: ReadonlyMap<string, Leader> = new Map();
+  #refreshing: Promise<void> | undefined;
+  #askedAtMs = -Infinity;
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  constructor(parts: LeadersParts) {
+    this.#parts = parts;
+  }
+
+  of(topic: string, partition: number): Leader | undefined {
+    return this.#known.get(placeOf(topic, partition));
+  }
+
+  /** Looks from time to time: a leader may move although the old one still answers. */
+  start(): void {
+    this.#timer = setTimeout(() => void this.refresh().finally(() => this.#isStopped || this.start()), this.#parts.maxAgeMs);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** Asks for the leaders again. Never rejects. */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = undefined;
+      this.#parts.refreshed();
+    });
+    return this.#refreshing;
+  }
+
+  /** Whether a refresh now would come too soon after the last one. */
+  get isFresh(): boolean {
+    return performance.now() - this.#askedAtMs < minGapMs;
+  }
+
+  async #refresh(): Promise<void> {
+    const { cluster, topics, logger } = this.#parts;
+    this.#askedAtMs = performance.now();
+    const asked = topics();
+    try {
+      const { topics: found } = asked.length === 0 ? { topics: [] } : await cluster.metadata(asked);
+      this.#known = new Map(found.flatMap(leadersOf));
+    } catch (error) {
+      if (!this.#isStopped) {
+        logger.debug({ err: error }, "the leaders of partitions could not be asked for; they are asked for again");
+      }
+    }
+  }
+}
+
+function leadersOf({ name, topicId, partitions }: TopicMetadata): readonly (readonly [string, Leader])[] {
+  return partitions
+    .filter(({ leaderId }) => leaderId >= 0)
+    .map(({ partitionIndex, leaderId, leaderEpoch }) => [
+      placeOf(name ?? "", partitionIndex),
+      { node: leaderId, epoch: leaderEpoch, topicId: topicIdText(topicId) },
+    ]);
+}

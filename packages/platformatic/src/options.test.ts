@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { type PlatformaticOptions, resolvePlatformaticOptions } from "./options.ts";
+import { connectionOptions } from "./platformatic.ts";
+
+const brokers = ["b:9092"];
+
+test("what is left out gets its default", () => {
+  expect(resolvePlatformaticOptions({ brokers }).tuning).toMatchObject({ sessionTimeoutMs: 30_000, maxWaitMs: 500 });
+});
+
+test("a login is passed on in the client's words, and TLS as Node takes it", () => {
+  const sasl = { mechanism: "scram-sha-512", username: "u", password: "p" } as const;
+  expect(connectionOptions({ brokers, sasl, ssl: true })).toEqual({ tls: {}, sasl: { ...sasl, mechanism: "SCRAM-SHA-512" } });
+  expect(connectionOptions({ brokers, ssl: false })).toEqual({});
+});
+
+test.each<[string, object, string]>([
+  ["no brokers", {}, "brokers"],
+  ["an address without a port", { brokers: ["broker-1"] }, 'brokers[0] must be "host:port"'],
+  ["several addresses in one text", { brokers: ["a:1,b:2"] }, 'brokers[0] must be "host:port"'],
+  ["a misspelt option", { brokers, maxQueudBytes: 1 }, "did you mean maxQueuedBytes?"],
+  ["a text as a number", { brokers, maxWaitMs: "7" }, "expected maxWaitMs to be a positive integer"],
+  ["heartbeats that are too rare", { brokers, heartbeatIntervalMs: 30_000 }, "heartbeatIntervalMs"],
+  ["an unknown mechanism", { brokers, sasl: { mechanism: "plan", username: "u", password: "secret" } }, "did you mean plain?"],
+  ["an empty password", { brokers, sasl: { mechanism: "plain", username: "u", password: "" } }, "found an empty text"],
+  ["a token for a mechanism with passwords", { brokers, sasl: { mechanism: "plain", token: "secret" } }, "sasl.token is no option"],
+  ["an empty instance id", { brokers, groupInstanceId: "" }, "groupInstanceId"],
+  ["a client that is none", { brokers, client: "@platformatic/kafka" }, "expected client to be the module"],
+])("%s is refused, and the message names it", (_, options, text) => {
+  expect(() => resolvePlatformaticOptions(options as PlatformaticOptions)).toThrow(
+    expect.objectContaining({ code: "invalid-option", message: expect.stringContaining(text) as string }),
+  );
+  expect(() => resolvePlatformaticOptions(options as PlatformaticOptions)).not.toThrow(/secret/);
+});

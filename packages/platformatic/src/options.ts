@@ -1,0 +1,130 @@
+import type { ConnectionOptions as TlsOptions } from "node:tls";
+import { checkConnection } from "./check-connection.ts";
+import { PlatformaticDriverError } from "./errors.ts";
+
+/** Options of the group membership and of fetches. */
+export interface PlatformaticTuning {
+  /**
+   * The group removes a member that has sent no heartbeat for so long. Heartbeats go on while handlers run.
+   * @default 30_000
+   */
+  readonly sessionTimeoutMs?: number;
+  /**
+   * How long the group waits in a rebalance until all members have joined again. This driver joins at once; members of other clients may drain
+   * first.
+   * @default 60_000
+   */
+  readonly rebalanceTimeoutMs?: number;
+  /** @default 3_000 */
+  readonly heartbeatIntervalMs?: number;
+  /**
+   * Largest number of bytes of one partition in a fetch. One more fetch of a partition may wait for the consumer.
+   * @default 1_048_576
+   */
+  readonly maxBytesPerPartition?: number;
+  /**
+   * Largest number of bytes of all partitions in a fetch.
+   * @default 10_485_760
+   */
+  readonly maxBytes?: number;
+  /**
+   * How many fetched bytes may wait for the consumer, over all partitions. A partition of which nothing waits is fetched all the same.
+   * @default 16_777_216
+   */
+  readonly maxQueuedBytes?: number;
+  /**
+   * How long the broker waits for new records before it answers a fetch without any.
+   * @default 500
+   */
+  readonly maxWaitMs?: number;
+  /**
+   * How old the metadata of topics and partitions may get. New ones are found after this time at the latest.
+   * @default 60_000
+   */
+  readonly metadataMaxAgeMs?: number;
+  /**
+   * Makes this a static member: if it comes back within the session timeout, nothing is rebalanced. Each member needs an id of its own.
+   * @default none
+   */
+  readonly groupInstanceId?: string;
+}
+
+/** A text, or a function that gives it for each new connection. */
+export type PlatformaticCredential = string | (() => string | Promise<string>);
+
+/** How the client logs in. */
+export type PlatformaticLogin =
+  | {
+      readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512";
+      readonly username: PlatformaticCredential;
+      readonly password: PlatformaticCredential;
+    }
+  | { readonly mechanism: "oauthbearer"; readonly token: PlatformaticCredential };
+
+/** How the brokers are reached. */
+export interface PlatformaticConnection {
+  /** Addresses, `host:port`. */
+  readonly brokers: readonly string[];
+  /** `true`, or options of Node's `tls.connect`: `ca`, `cert`, `key`. */
+  readonly ssl?: boolean | TlsOptions;
+  readonly sasl?: PlatformaticLogin;
+  /** @default "cdckit" */
+  readonly clientId?: string;
+  /**
+   * The client's module, or a function that loads it: `() => import("@platformatic/kafka")`. A bundler sees this import and packs the client; it does
+   * not see the one of this package.
+   * @default @platformatic/kafka, as Node finds it from this package, loaded with the first connection
+   */
+  readonly client?: object | (() => Promise<object>);
+}
+
+/** The options of `platformatic`: how the brokers are reached, and those of the membership and of fetches. */
+export type PlatformaticOptions = PlatformaticConnection & PlatformaticTuning;
+
+export interface ResolvedPlatformaticOptions {
+  readonly connection: PlatformaticConnection;
+  readonly tuning: Required<Omit<PlatformaticTuning, "groupInstanceId">> & Pick<PlatformaticTuning, "groupInstanceId">;
+}
+
+const numbers = Object.freeze({
+  sessionTimeoutMs: 30_000,
+  rebalanceTimeoutMs: 60_000,
+  heartbeatIntervalMs: 3_000,
+  maxBytesPerPartition: 1_048_576,
+  maxBytes: 10_485_760,
+  maxQueuedBytes: 16_777_216,
+  maxWaitMs: 500,
+  metadataMaxAgeMs: 60_000,
+});
+
+/** Every option, present and checked. Throws a `PlatformaticDriverError` that names the wrong one. */
+export function resolvePlatformaticOptions(options: PlatformaticOptions): ResolvedPlatformaticOptions {
+  const { groupInstanceId, ...others } = options;
+  if (groupInstanceId !== undefined && (typeof groupInstanceId !== "string" || groupInstanceId === "")) {
+    refuse("expected groupInstanceId to be a text that is not empty");
+  }
+  const resolved: Record<string, number> = { ...numbers };
+  const connection: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(others)) {
+    if (!Object.hasOwn(numbers, name)) {
+      connection[name] = value;
+    } else if (Number.isSafeInteger(value) && (value as number) >= 1) {
+      resolved[name] = value as number;
+    } else if (value !== undefined) {
+      refuse(`expected ${name} to be a positive integer, found ${String(value)}`);
+    }
+  }
+  const tuning = resolved as unknown as Record<keyof typeof numbers, number>; // it began as a copy of the defaults
+  if (tuning.heartbeatIntervalMs >= tuning.sessionTimeoutMs) {
+    refuse("expected heartbeatIntervalMs to be smaller than sessionTimeoutMs: set it to about a third");
+  }
+  checkConnection(connection, [...Object.keys(numbers), "groupInstanceId"]);
+  return Object.freeze({
+    connection: connection as unknown as PlatformaticConnection, // checked above
+    tuning: Object.freeze({ ...tuning, ...(groupInstanceId === undefined ? {} : { groupInstanceId }) }),
+  });
+}
+
+function refuse(detail: string): never {
+  throw new PlatformaticDriverError("invalid-option", detail);
+}

@@ -1,0 +1,152 @@
+import type { DriverSink, LostRange, PartitionAssignment, Subscription } from "@cdckit/consumer";
+import { type BrokerQuestions, lostRangeError, missingAt, placeOf, resumeOffset, type TopicCheck, whileHeld } from "@cdckit/driver";
+import { createRecordSetReader, isRecordBatchError } from "@cdckit/record-batch";
+import { type Held, isRead, placeAt } from "./assignments.ts";
+import { batchesEnd } from "./batches-end.ts";
+import { makeError } from "./errors.ts";
+import type { FetchedPartition } from "./fetch-response.ts";
+import type { Leaders } from "./leaders.ts";
+import { codes } from "./low-level-client.ts";
+
+export interface PartitionReaderParts {
+  readonly brokers: Pick<BrokerQuestions, "ends">;
+  readonly subscription: Subscription;
+  readonly sink: DriverSink;
+  readonly leaders: Leaders;
+  readonly topicCheck: Pick<TopicCheck<Held>, "look" | "lookAgain" | "isDue">;
+  /** What was fetched may be handed over. */
+  readonly ready: (held: Held) => void;
+  /** More of it can be fetched. */
+  readonly wake: () => void;
+  readonly fail: (error: unknown) => void;
+}
+
+const retryPauseMs = 200;
+/** A batch that could not be read is fetched again so many times: it may have been damaged on the way. */
+const maxReads = 3;
+const otherTopicCodes: ReadonlySet<number> = new Set([codes.unknownTopicId, codes.inconsistentTopicId, codes.unknownTopicOrPartition]);
+
+/** Takes what was fetched of partitions, and finds out what to do about those that could not be fetched. */
+export class PartitionReader {
+  readonly #parts: PartitionReaderParts;
+  readonly #looking = new Set<Held>();
+
+  constructor(parts: PartitionReaderParts) {
+    this.#parts = parts;
+  }
+
+  /** What a fetch from this offset has brought. */
+  take(held: Held, fetched: FetchedPartition, fromOffset: bigint): void {
+    const { errorCode, divergesAt, bytes } = fetched;
+    if (errorCode !== 0 || divergesAt !== null) {
+      held.retryAtMs = performance.now() + retryPauseMs;
+      this.#failed(held, errorCode, divergesAt);
+    } else if (bytes.length > 0) {
+      this.#queue(held, fetched, fromOffset);
+      this.#check(held);
+    }
+  }
+
+  /** A batch could not be read. It is fetched again, and if it stays so, the session fails: what comes before it was handed over. */
+  unreadable(held: Held, error: unknown): void {
+    held.failedReads++;
+    if (held.failedReads >= maxReads) {
+      this.#parts.fail(error);
+      return;
+    }
+    if (isRecordBatchError(error) && error.neededBytes !== null) {
+      held.neededBytes = error.neededBytes;
+    }
+    this.#parts.subscription.logger.warn({ err: error }, "a record batch could not be read; it is fetched again");
+    placeAt(held, held.next);
+    held.retryAtMs = performance.now() + retryPauseMs;
+    this.#parts.wake();
+  }
+
+  /** The topic may be another one of the same name. Never rejects. */
+  async recheck(): Promise<void> {
+    await this.#parts.topicCheck.lookAgain();
+    await this.#parts.leaders.refresh();
+  }
+
+  #queue(held: Held, { bytes, abortedTransactions, lastStableOffset }: FetchedPartition, fromOffset: bigint): void {
+    const { topic, partition } = held.assignment;
+    const end = batchesEnd(bytes);
+    const assignment: PartitionAssignment = held.assignment;
+    const highWatermark = lastStableOffset < 0n ? null : lastStableOffset;
+    const sets = createRecordSetReader({ topic, partition, assignment, bytes, fromOffset, abortedTransactions, highWatermark });
+    held.ahead.push({ sets, byteLength: bytes.length, end: end?.nextOffset ?? null });
+    if (end !== null) {
+      held.fetchFrom = end.nextOffset;
+      held.lastEpoch = end.leaderEpoch;
+    }
+  }
+
+  /** A fetch by id is refused if the topic is another one. Brokers without topic ids do not tell, so the topic is checked first. */
+  #check(held: Held): void {
+    const { topicCheck, ready } = this.#parts;
+    if (held.assignment.topicId === null && topicCheck.isDue) {
+      void topicCheck.look().then(() => ready(held));
+    } else {
+      ready(held);
+    }
+  }
+
+  #failed(held: Held, errorCode: number, divergesAt: bigint | null): void {
+    if (errorCode === codes.offsetOutOfRange || divergesAt !== null) {
+      void this.#investigate(held, divergesAt);
+    } else if (otherTopicCodes.has(errorCode)) {
+      void this.recheck();
+    } else {
+      void this.#parts.leaders.refresh();
+    }
+  }
+
+  /** The log does not have the offset at which the next fetch begins. Never rejects. */
+  async #investigate(held: Held, divergesAt: bigint | null): Promise<void> {
+    const { brokers, subscription, topicCheck, wake } = this.#parts;
+    // What was fetched before is handed over first. The next fetch finds the offset out of range again.
+    if (!isRead(held) || held.ahead.length > 0 || this.#looking.has(held)) {
+      return;
+    }
+    this.#looking.add(held);
+    try {
+      await whileHeld(held, async (still) => {
+        await still(topicCheck.lookAgain());
+        const lost = (await still(missingAt(brokers, held.assignment, held.next))) ?? (await still(this.#truncated(held, divergesAt)));
+        if (lost === null) {
+          placeAt(held, held.next);
+        } else {
+          this.#lose(held, lost);
+        }
+      });
+    } catch (error) {
+      subscription.logger.warn({ err: error }, "the ends of the logs could not be asked for; they are asked for again");
+    } finally {
+      this.#looking.delete(held);
+      wake();
+    }
+  }
+
+  /** The log has the offset, but its leader has lost what came before it, and has written other records there. */
+  async #truncated({ assignment, next }: Held, divergesAt: bigint | null): Promise<LostRange | null> {
+    const { topic, partition } = assignment;
+    if (divergesAt === null || divergesAt >= next) {
+      return null;
+    }
+    const log = (await this.#parts.brokers.ends([topic])).get(placeOf(topic, partition));
+    return { topic, partition, firstMissing: next, firstAvailable: log?.low ?? 0n, end: divergesAt };
+  }
+
+  /** Goes on after the lost range if the user has chosen that. If not, the session fails. */
+  #lose(held: Held, lost: LostRange): void {
+    const { fail, sink, subscription } = this.#parts;
+    const position = resumeOffset(lost, subscription.lostRange);
+    if (position === null) {
+      fail(lostRangeError(makeError, lost, subscription.groupId, subscription.startAt === undefined ? "group" : "sink"));
+      return;
+    }
+    sink.skipped?.(held.assignment, lost, position);
+    placeAt(held, position);
+  }
+}

@@ -1,0 +1,90 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
+import { preflight } from "@cdckit/driver";
+import { Cluster } from "./cluster.ts";
+import { makeError } from "./errors.ts";
+import { explainFailure, isRefusal } from "./explain-failure.ts";
+import { loadClient } from "./load-client.ts";
+import type { ClientConnectionOptions } from "./low-level-client.ts";
+import {
+  type PlatformaticConnection,
+  type PlatformaticOptions,
+  type ResolvedPlatformaticOptions,
+  resolvePlatformaticOptions,
+} from "./options.ts";
+import { PlatformaticSession } from "./session.ts";
+
+/** A start whose connections fail for so long fails. */
+const refusedDeadlineMs = 3_000;
+const retryPauseMs = 300;
+
+/** The driver for @platformatic/kafka: `platformatic({ brokers })`. Nothing is loaded and nothing is connected yet. */
+export function platformatic(options: PlatformaticOptions): KafkaDriver {
+  const resolved = resolvePlatformaticOptions(options);
+  return Object.freeze({
+    name: "platformatic",
+    capabilities,
+    connect: (subscription: Subscription, sink: DriverSink) => connect(resolved, subscription, sink),
+  });
+}
+
+const capabilities: DriverCapabilities = Object.freeze({
+  metadataCommit: true,
+  topicIds: true, // of brokers from Kafka 2.8 on
+  cooperative: true,
+  awaitsRevoked: true,
+  kip848: false,
+  leaderEpoch: true,
+  codecs: Object.freeze(["none", "gzip", "snappy", "lz4", "zstd"] as const),
+  crc: true,
+  offsetResetNone: true,
+  reportsStart: true,
+});
+
+async function connect(options: ResolvedPlatformaticOptions, subscription: Subscription, sink: DriverSink): Promise<DriverSession> {
+  const { connection, tuning } = options;
+  const module = await loadClient(connection.client);
+  const { signal } = subscription;
+  const { brokers, clientId = "cdckit" } = connection;
+  const cluster = new Cluster({ module, brokers, clientId, connection: connectionOptions(connection) });
+  const session = new PlatformaticSession({ cluster, subscription, sink, tuning });
+  const onAbort = (): void => cluster.close();
+  signal?.addEventListener("abort", onAbort);
+  try {
+    signal?.throwIfAborted(); // it may have been aborted while the client was loaded
+    await reached(cluster);
+    const topics = await preflight(session.brokers, subscription, makeError);
+    signal?.throwIfAborted();
+    session.run(topics);
+    return session;
+  } catch (error) {
+    cluster.close();
+    throw signal?.aborted === true ? signal.reason : explainFailure(error, cluster.brokers);
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+/** Resolves when a broker has answered. */
+async function reached(cluster: Cluster): Promise<void> {
+  for (const deadline = performance.now() + refusedDeadlineMs; ; ) {
+    try {
+      await cluster.metadata([]);
+      return;
+    } catch (error) {
+      if (isRefusal(error) || performance.now() > deadline) {
+        throw error;
+      }
+    }
+    await delay(retryPauseMs, undefined, { signal: cluster.closed });
+  }
+}
+
+/** How the brokers are reached, in the client's form. */
+export function connectionOptions({ ssl, sasl }: PlatformaticConnection): Pick<ClientConnectionOptions, "tls" | "sasl"> {
+  const tls = ssl === true ? {} : typeof ssl === "object" ? ssl : null;
+  return {
+    ...(tls === null ? {} : { tls }),
+    ...(sasl === undefined ? {} : { sasl: { ...sasl, mechanism: sasl.mechanism.toUpperCase() } }),
+  };
+}

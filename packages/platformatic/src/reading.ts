@@ -1,0 +1,62 @@
+import type { DriverSink, Subscription } from "@cdckit/consumer";
+import type { TopicCheck } from "@cdckit/driver";
+import type { Held, HeldPartitions } from "./assignments.ts";
+import type { BrokerOffsets } from "./broker-offsets.ts";
+import type { Cluster } from "./cluster.ts";
+import { Fetcher } from "./fetcher.ts";
+import { HandOver } from "./hand-over.ts";
+import { Leaders } from "./leaders.ts";
+import type { ResolvedPlatformaticOptions } from "./options.ts";
+import { PartitionReader } from "./partition-reader.ts";
+
+export interface ReadingParts {
+  readonly cluster: Cluster;
+  readonly brokers: BrokerOffsets;
+  readonly subscription: Subscription;
+  readonly sink: DriverSink;
+  readonly tuning: ResolvedPlatformaticOptions["tuning"];
+  readonly assignments: HeldPartitions;
+  readonly topicCheck: TopicCheck<Held>;
+  /** A fetch was answered (`null`), or not. */
+  readonly answered: (failure: unknown) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** What reads the partitions: from the fetch to the consumer. */
+export interface Reading {
+  readonly leaders: Leaders;
+  readonly fetcher: Fetcher;
+  readonly handOver: HandOver;
+}
+
+/** Puts together what reads the partitions. Nothing is asked yet. */
+export function createReading({
+  cluster,
+  brokers,
+  subscription,
+  sink,
+  tuning,
+  assignments,
+  topicCheck,
+  answered,
+  fail,
+}: ReadingParts): Reading {
+  const { logger } = subscription;
+  const wake = (): void => fetcher.wake();
+  const topics = (): readonly string[] => [...new Set(assignments.all().map(({ assignment }) => assignment.topic))];
+  const leaders = new Leaders({ cluster, topics, logger, maxAgeMs: tuning.metadataMaxAgeMs, refreshed: wake });
+  const ready = (held: Held): void => handOver.goOn(held);
+  const reader = new PartitionReader({ brokers, subscription, sink, leaders, topicCheck, ready, wake, fail });
+  const handOver = new HandOver({ sink, assignments, wake, unreadable: (held, error) => reader.unreadable(held, error) });
+  const fetcher: Fetcher = new Fetcher({
+    cluster,
+    assignments,
+    leaders,
+    tuning,
+    logger,
+    take: (held, fetched, fromOffset) => reader.take(held, fetched, fromOffset),
+    otherTopic: () => void reader.recheck(),
+    answered,
+  });
+  return { leaders, fetcher, handOver };
+}

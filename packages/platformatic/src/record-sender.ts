@@ -1,0 +1,203 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { OutgoingRecord } from "@cdckit/consumer";
+import { placeOf } from "@cdckit/driver";
+import type { Cluster } from "./cluster.ts";
+import { PlatformaticDriverError } from "./errors.ts";
+import { codes, codesOf, responseOf } from "./low-level-client.ts";
+import { type ClientRecord, toClientRecord } from "./outgoing.ts";
+import { leaderMoves, type MetadataAnswer, type ProduceAnswer, type ProducerIdAnswer } from "./requests.ts";
+
+/** How long records may take until every in-sync replica has them. */
+export const writeDeadlineMs = 20_000;
+/** A topic that does not exist is an error after this time: brokers may learn of a new one a moment late. */
+const missingDeadlineMs = 3_000;
+const pauseMs = 100;
+const ackOfAllReplicas = -1;
+/** Records of one partition that are written together. A broker takes a mebibyte at most, unless it is configured otherwise. */
+const maxBatchBytes = 512 * 1024;
+const passing: ReadonlySet<number> = new Set([
+  ...leaderMoves,
+  codes.requestTimedOut,
+  codes.notEnoughReplicas,
+  codes.notEnoughReplicasAfterAppend,
+  codes.concurrentTransactions,
+]);
+
+/** Who writes: an idempotent producer, perhaps a transactional one. */
+export interface ProducerIdentity extends ProducerIdAnswer {
+  readonly transactionalId?: string;
+}
+
+/**
+ * Writes records by requests of its own, as an idempotent producer: what is sent again after a lost answer is written once. It is of no use any
+ * more after a failed write, because it does not know what the brokers have.
+ */
+export class RecordSender {
+  readonly #cluster: Cluster;
+  readonly #identity: ProducerIdentity;
+  readonly #sequences = new Map<string, number>();
+  #turn = 0;
+
+  constructor(cluster: Cluster, identity: ProducerIdentity) {
+    this.#cluster = cluster;
+    this.#identity = identity;
+  }
+
+  /** Gives each record a partition, in the order of the records. Throws if a topic or a partition does not exist. */
+  async place(records: readonly OutgoingRecord[]): Promise<readonly ClientRecord[]> {
+    const topics = [...new Set(records.map(({ topic }) => topic))];
+    const counts = await this.#partitionCounts(topics);
+    const turn = this.#turn++;
+    return records.map((record) => {
+      const { topic, partition, key } = record;
+      const count = counts.get(topic) ?? 0;
+      if (partition !== undefined && (partition < 0 || partition >= count)) {
+        throw new PlatformaticDriverError("send-failed", `${topic} has no partition ${partition}; it has ${count}`);
+      }
+      return toClientRecord(record, partition ?? (key === null ? turn % count : this.#partitionOf(key, count)));
+    });
+  }
+
+  /** Resolves when every in-sync replica has every record. */
+  async write(records: readonly ClientRecord[]): Promise<void> {
+    const deadline = performance.now() + writeDeadlineMs;
+    for (let waiting = [...records]; waiting.length > 0; ) {
+      const { now, later } = nextBatches(waiting);
+      await this.#writeBatches(now, deadline);
+      waiting = later;
+    }
+  }
+
+  async #writeBatches(records: readonly ClientRecord[], deadline: number): Promise<void> {
+    for (let left = records; left.length > 0; ) {
+      const metadata = await this.#cluster.metadata([...new Set(left.map(({ topic }) => topic))]);
+      const failures: unknown[] = [];
+      const done = new Set<string>();
+      await Promise.all(
+        [...byLeader(left, metadata)].map(([leader, ofLeader]) =>
+          this.#writeTo(leader, ofLeader, done).catch((error: unknown) => failures.push(error)),
+        ),
+      );
+      for (const place of done) {
+        this.#sequences.set(
+          place,
+          (this.#sequences.get(place) ?? 0) + left.filter((one) => placeOf(one.topic, one.partition) === place).length,
+        );
+      }
+      left = left.filter(({ topic, partition }) => !done.has(placeOf(topic, partition)));
+      const final = failures.find((failure) => codesOf(failure).some((code) => !passing.has(code)));
+      if (final !== undefined || (left.length > 0 && performance.now() > deadline)) {
+        throw (final ?? failures[0] ?? new PlatformaticDriverError("send-failed", `no answer within ${writeDeadlineMs} ms`)) as Error;
+      }
+      if (left.length > 0) {
+        await delay(pauseMs, undefined, { signal: this.#cluster.closed });
+      }
+    }
+  }
+
+  /** Adds to `done` the partitions whose records are written. Rejects if others failed. */
+  async #writeTo(leader: number, records: readonly ClientRecord[], done: Set<string>): Promise<void> {
+    const at = this.#cluster.node(leader);
+    if (at === undefined) {
+      return; // no leader at this moment
+    }
+    const { producerId, producerEpoch, transactionalId } = this.#identity;
+    const sequences = { getWithDefault: (key: string, otherwise: number) => this.#sequenceOf(key) ?? otherwise };
+    const options = { producerId, producerEpoch, sequences, transactionalId };
+    // The client sets members of the records.
+    const values = [ackOfAllReplicas, writeDeadlineMs / 2, records.map((record) => ({ ...record })), options];
+    let answer: ProduceAnswer | undefined;
+    try {
+      answer = await this.#cluster.ask<ProduceAnswer>(at, "write", "Produce", values, writeDeadlineMs / 2);
+    } catch (error) {
+      answer = responseOf<ProduceAnswer>(error);
+      if (answer === undefined || this.#note(answer, done)) {
+        throw error;
+      }
+    }
+    this.#note(answer, done);
+  }
+
+  /** Whether a partition of the answer has failed. */
+  #note(answer: ProduceAnswer, done: Set<string>): boolean {
+    let hasFailed = false;
+    for (const { name, partitionResponses } of answer.responses) {
+      for (const { index, errorCode } of partitionResponses) {
+        if (errorCode === 0 || errorCode === codes.duplicateSequence) {
+          done.add(placeOf(name, index));
+        } else {
+          hasFailed = true;
+        }
+      }
+    }
+    return hasFailed;
+  }
+
+  /** The client names a partition `topic:partition`. */
+  #sequenceOf(key: string): number | undefined {
+    const at = key.lastIndexOf(":");
+    return this.#sequences.get(placeOf(key.slice(0, at), Number(key.slice(at + 1))));
+  }
+
+  /** As Java's producer and kafkajs choose it. */
+  #partitionOf(key: Uint8Array, count: number): number {
+    return (this.#cluster.module.murmur2(Buffer.from(key)) & 0x7fffffff) % count;
+  }
+
+  async #partitionCounts(topics: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    for (const deadline = performance.now() + missingDeadlineMs; ; ) {
+      const metadata = await this.#cluster.metadata(topics);
+      const counts = new Map(metadata.topics.map(({ name, partitions }) => [name ?? "", partitions.length]));
+      const missing = topics.filter((topic) => (counts.get(topic) ?? 0) === 0);
+      if (missing.length === 0) {
+        return counts;
+      }
+      if (performance.now() > deadline) {
+        throw new PlatformaticDriverError("send-failed", `there is no topic ${missing.join(", ")}`);
+      }
+      await delay(pauseMs, undefined, { signal: this.#cluster.closed });
+    }
+  }
+}
+
+/** The id of a producer. One without a transactional id comes from any broker. */
+export async function initProducer(cluster: Cluster, transactionalId: string | null, timeoutMs: number): Promise<ProducerIdAnswer> {
+  const values = [transactionalId, timeoutMs, -1n, -1];
+  if (transactionalId === null) {
+    return cluster.anywhere((at) => cluster.ask<ProducerIdAnswer>(at, "write", "InitProducerId", values, writeDeadlineMs / 2));
+  }
+  const at = await cluster.coordinator("transaction", transactionalId);
+  return cluster.ask<ProducerIdAnswer>(at, "write", "InitProducerId", values, writeDeadlineMs / 2);
+}
+
+function byLeader(records: readonly ClientRecord[], { topics }: MetadataAnswer): ReadonlyMap<number, ClientRecord[]> {
+  const leaders = new Map<string, number>();
+  for (const { name, partitions } of topics) {
+    for (const { partitionIndex, leaderId } of partitions) {
+      leaders.set(placeOf(name ?? "", partitionIndex), leaderId);
+    }
+  }
+  const found = new Map<number, ClientRecord[]>();
+  for (const record of records) {
+    const leader = leaders.get(placeOf(record.topic, record.partition)) ?? -1;
+    const ofLeader = found.get(leader) ?? [];
+    found.set(leader, ofLeader);
+    ofLeader.push(record);
+  }
+  return found;
+}
+
+/** The records that are written together: one batch for each partition, none too large. The others keep their order. */
+function nextBatches(records: readonly ClientRecord[]): { readonly now: ClientRecord[]; readonly later: ClientRecord[] } {
+  const bytes = new Map<string, number>();
+  const now: ClientRecord[] = [];
+  const later: ClientRecord[] = [];
+  for (const record of records) {
+    const place = placeOf(record.topic, record.partition);
+    const before = bytes.get(place) ?? 0;
+    const after = before + record.byteLength;
+    bytes.set(place, after);
+    (before === 0 || after <= maxBatchBytes ? now : later).push(record);
+  }
+  return { now, later };
+}

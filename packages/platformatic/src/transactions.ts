@@ -1,0 +1,235 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { OffsetCommit, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
+import { bounded, isOfAnotherTopic, placeOf } from "@cdckit/driver";
+import type { HeldPartitions } from "./assignments.ts";
+import type { BrokerOffsets } from "./broker-offsets.ts";
+import { byTopic } from "./by-topic.ts";
+import type { Cluster } from "./cluster.ts";
+import { toTopics } from "./commit-requests.ts";
+import { PlatformaticDriverError } from "./errors.ts";
+import type { GroupMember, Identity } from "./group-member.ts";
+import { codes, codesOf } from "./low-level-client.ts";
+import { type ClientRecord, topicsOf } from "./outgoing.ts";
+import { initProducer, type ProducerIdentity, RecordSender, writeDeadlineMs } from "./record-sender.ts";
+import { coordinatorMoves, type RequestName } from "./requests.ts";
+
+export interface TransactionParts {
+  readonly cluster: Cluster;
+  readonly groupId: string;
+  readonly member: GroupMember;
+  readonly brokers: Pick<BrokerOffsets, "committed">;
+  readonly assignments: HeldPartitions;
+  /** Nothing is waited for after it. */
+  readonly ended: AbortSignal;
+}
+
+interface Opened {
+  readonly identity: ProducerIdentity & { readonly transactionalId: string };
+  readonly sender: RecordSender;
+}
+
+/** The brokers end the transaction of a member that is gone after this time. A new owner's start waits for that. */
+const transactionTimeoutMs = 15_000;
+const requestDeadlineMs = 10_000;
+const pauseMs = 20;
+const visibleDeadlineMs = 5_000;
+const visiblePauseMs = 5;
+const refusals: ReadonlySet<number> = new Set([codes.illegalGeneration, codes.unknownMember]);
+const fencedCodes: ReadonlySet<number> = new Set([codes.producerFenced, codes.invalidProducerEpoch, codes.fencedInstance, ...refusals]);
+const passing: ReadonlySet<number> = new Set([...coordinatorMoves, codes.concurrentTransactions, codes.unknownTopicOrPartition]);
+
+/**
+ * Writes and commits in one transaction. The member's generation is sent with the offsets, so the broker refuses those of a member that has lost
+ * its partitions. One producer is enough for that.
+ */
+export class Transactions {
+  readonly #parts: TransactionParts;
+  readonly #fenced = new WeakSet<PartitionAssignment>();
+  #opened: Opened | undefined;
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: TransactionParts) {
+    this.#parts = parts;
+  }
+
+  /** The caller waits for each transaction before the next. */
+  async transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
+    this.#refuseUnlessCurrent(offsets);
+    const topics = topicsOf(records);
+    const late = (): Error =>
+      new PlatformaticDriverError(
+        "transaction-failed",
+        `no answer within ${writeDeadlineMs} ms; it is not known whether it was carried out`,
+      );
+    const written = this.#write(records, offsets);
+    this.#running = written.catch(() => {});
+    try {
+      await bounded(written, 2 * writeDeadlineMs, late, this.#parts.ended);
+    } catch (error) {
+      this.#opened = undefined;
+      const explained = explain(error, topics);
+      if (explained.code === "fenced") {
+        offsets.forEach(({ assignment }) => this.#fenced.add(assignment));
+      }
+      throw explained;
+    }
+    await this.#untilVisible(offsets);
+  }
+
+  /** Resolves when no transaction is under way. Never rejects. */
+  async close(): Promise<void> {
+    await this.#running;
+  }
+
+  async #open(): Promise<Opened> {
+    const { cluster, groupId } = this.#parts;
+    const transactionalId = `${groupId}.${randomUUID()}`;
+    const made = await this.#untilPassed(transactionalId, () => initProducer(cluster, transactionalId, transactionTimeoutMs));
+    const identity = { ...made, transactionalId };
+    return { identity, sender: new RecordSender(cluster, identity) };
+  }
+
+  async #write(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
+    this.#opened ??= await this.#open();
+    const { identity, sender } = this.#opened;
+    const placed = await sender.place(records);
+    try {
+      await this.#addPartitions(identity, placed);
+      await sender.write(placed);
+      this.#refuseUnlessCurrent(offsets);
+      await this.#ask(identity, "AddOffsetsToTxn", [this.#parts.groupId]);
+      await this.#commitOffsets(identity, offsets);
+      this.#refuseUnlessCurrent(offsets);
+    } catch (error) {
+      await this.#ask(identity, "EndTxn", [false]).catch(() => {});
+      throw error;
+    }
+    await this.#ask(identity, "EndTxn", [true]).catch((error: unknown) => {
+      if (codesOf(error).some((code) => fencedCodes.has(code))) {
+        throw error;
+      }
+      const { message = String(error) } = error as Partial<Error>;
+      const detail = `the commit failed, and it is not known whether it was carried out: ${message}`;
+      throw new PlatformaticDriverError("transaction-failed", detail, { cause: error });
+    });
+  }
+
+  async #addPartitions(identity: Opened["identity"], records: readonly ClientRecord[]): Promise<void> {
+    if (records.length > 0) {
+      const places = new Map(records.map((record) => [placeOf(record.topic, record.partition), record]));
+      const topics = byTopic([...places.values()]);
+      const { cluster } = this.#parts;
+      await this.#untilPassed(identity.transactionalId, async () => {
+        const at = await cluster.coordinator("transaction", identity.transactionalId);
+        return cluster.ask(at, "write", "AddPartitionsToTxn", [[{ ...identity, topics, verifyOnly: false }]]);
+      });
+    }
+  }
+
+  /** A request to the coordinator of the transaction. */
+  #ask(identity: Opened["identity"], name: RequestName, values: readonly unknown[]): Promise<unknown> {
+    const { cluster } = this.#parts;
+    const { transactionalId, producerId, producerEpoch } = identity;
+    return this.#untilPassed(transactionalId, async () => {
+      const at = await cluster.coordinator("transaction", transactionalId);
+      return cluster.ask(at, "write", name, [transactionalId, producerId, producerEpoch, ...values]);
+    });
+  }
+
+  /** In a rebalance the member gets a new generation without losing what it holds. The offsets are then sent again with that generation. */
+  async #commitOffsets(
+    { transactionalId, producerId, producerEpoch }: Opened["identity"],
+    offsets: readonly OffsetCommit[],
+  ): Promise<void> {
+    const { cluster, groupId, member, ended } = this.#parts;
+    for (const deadline = performance.now() + requestDeadlineMs; ; ) {
+      const as = member.identity;
+      try {
+        const at = await cluster.coordinator("group", groupId);
+        const { memberId, generation } = as;
+        const values = [transactionalId, groupId, producerId, producerEpoch, generation, memberId, member.instanceId, toTopics(offsets)];
+        await cluster.ask(at, "member", "TxnOffsetCommit", values);
+        return;
+      } catch (error) {
+        if (performance.now() > deadline || !this.#isPassing(error, as)) {
+          throw error;
+        }
+      }
+      await delay(pauseMs, undefined, { signal: ended });
+      await member.settled();
+      this.#refuseUnlessCurrent(offsets);
+    }
+  }
+
+  #isPassing(error: unknown, as: Identity): boolean {
+    const { cluster, groupId, member } = this.#parts;
+    const found = codesOf(error);
+    if (found.some((code) => refusals.has(code))) {
+      const isOld = as !== member.identity || member.isJoining;
+      member.removed(as, found);
+      return isOld;
+    }
+    if (found.every((code) => coordinatorMoves.has(code))) {
+      cluster.forget("group", groupId); // also without an answer
+      return true;
+    }
+    return found.every((code) => code === codes.rebalanceInProgress);
+  }
+
+  async #untilPassed<T>(transactionalId: string, ask: () => Promise<T>): Promise<T> {
+    for (const deadline = performance.now() + requestDeadlineMs; ; ) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!codesOf(error).every((code) => passing.has(code)) || performance.now() > deadline) {
+          throw error;
+        }
+        if (!codesOf(error).includes(codes.concurrentTransactions)) {
+          this.#parts.cluster.forget("transaction", transactionalId);
+        }
+      }
+      await delay(pauseMs, undefined, { signal: this.#parts.ended });
+    }
+  }
+
+  /** The brokers answer a commit before its offsets are visible. This member keeps the partition until they are. */
+  async #untilVisible(offsets: readonly OffsetCommit[]): Promise<void> {
+    const { brokers, ended } = this.#parts;
+    const deadline = performance.now() + visibleDeadlineMs;
+    const places = offsets.map(({ assignment: { topic, partition } }) => ({ topic, partition }));
+    while (performance.now() < deadline && !ended.aborted) {
+      const committed = await brokers.committed(places).catch(() => null);
+      const isVisible = offsets.every(({ assignment, offset }) => {
+        const found = committed?.get(placeOf(assignment.topic, assignment.partition));
+        return found !== undefined && found.offset >= offset && !isOfAnotherTopic(found, assignment);
+      });
+      if (isVisible) {
+        return;
+      }
+      await delay(visiblePauseMs);
+    }
+  }
+
+  #refuseUnlessCurrent(offsets: readonly OffsetCommit[]): void {
+    const gone = offsets.find(({ assignment }) => !this.#parts.assignments.isCurrent(assignment) || this.#fenced.has(assignment));
+    if (gone !== undefined || offsets.length === 0) {
+      const place = gone === undefined ? "no partition" : `${gone.assignment.topic}[${gone.assignment.partition}]`;
+      throw new PlatformaticDriverError("fenced", `${place} is not this member's any more; nothing was written`);
+    }
+  }
+}
+
+function explain(error: unknown, topics: string): PlatformaticDriverError {
+  if (error instanceof PlatformaticDriverError) {
+    return error;
+  }
+  const { message = String(error) } = (error ?? {}) as Partial<Error>;
+  return codesOf(error).some((code) => fencedCodes.has(code))
+    ? new PlatformaticDriverError("fenced", `another member writes for this partition now; nothing was written to ${topics}`, {
+        cause: error,
+      })
+    : new PlatformaticDriverError("transaction-failed", `the transaction that writes to ${topics} failed and was aborted: ${message}`, {
+        cause: error,
+      });
+}

@@ -1,0 +1,236 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createConsumer, type DriverSession, type PartitionAssignment, silentLogger } from "@cdckit/consumer";
+import { isPlatformaticDriverError, platformatic, type PlatformaticOptions } from "@cdckit/platformatic";
+import { ProbeSink } from "@cdckit/testkit";
+import { Kafka, logLevel } from "kafkajs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runKafkaTool } from "../../scripts/stack/kafka.mjs";
+import { platformaticClients, withoutTwo } from "./platformatic-clients.ts";
+import { missingForKafka, password, type SecuredKafka, startSecuredKafka, username } from "./secured-kafka.ts";
+import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
+
+/** Between the parts of a line that Java prints. */
+const separator = "\u0001";
+
+interface Member {
+  readonly sink: ProbeSink;
+  readonly session: DriverSession;
+}
+
+async function joined(options: PlatformaticOptions, topic: string, groupId = uniqueName("group")): Promise<Member> {
+  const sink = new ProbeSink();
+  const session = await platformatic(options).connect({ groupId, topics: [topic], from: "earliest", logger: silentLogger }, sink);
+  return { sink, session };
+}
+
+async function startFailure(options: PlatformaticOptions): Promise<unknown> {
+  return joined(options, "rows").then(
+    ({ session }) => session.close(5_000),
+    (error: unknown) => (isPlatformaticDriverError(error) ? { code: error.code, message: error.message } : error),
+  );
+}
+
+describe.skipIf(withoutTwo !== "")("@platformatic/kafka 2", { meta: { skipReason: withoutTwo } }, () => {
+  test("is tested beside version 1", () => expect(platformaticClients.map(({ major }) => major)).toEqual([1, 2]));
+});
+
+for (const { major, ...client } of platformaticClients) {
+  await describeWithKafka(`the driver for @platformatic/kafka ${major} on a real broker`, (kafka) => {
+    const admin = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING }).admin();
+    const fast = { brokers: [kafka.brokers], heartbeatIntervalMs: 100, sessionTimeoutMs: 6_000, maxWaitMs: 100, ...client } as const;
+    const written = uniqueName("platformatic");
+    const compressions = ["none", "gzip", "snappy", "lz4", "zstd"];
+    let readByJava: readonly string[] = [];
+
+    beforeAll(async () => {
+      await admin.connect();
+      await createTopics(
+        admin,
+        [...compressions, "transactions"].map((name) => ({ topic: `${written}-${name}` })),
+      );
+      const { stdout } = await runKafkaTool(kafka, join(import.meta.dirname, "WriteRecords.java"), [kafka.brokers, written], {
+        deadlineMs: 110_000,
+      });
+      readByJava = stdout.split("\n");
+    });
+    afterAll(() => admin.disconnect());
+
+    async function topicOf(numPartitions: number): Promise<string> {
+      const topic = uniqueName("platformatic");
+      await createTopics(admin, [{ topic, numPartitions }]);
+      return topic;
+    }
+
+    /** What Java's consumer reads of a topic: offset, timestamp, key, value, headers. */
+    function linesOfJava(topic: string): readonly string[] {
+      const lines = readByJava.filter((line) => line.startsWith(`${topic}${separator}`));
+      return lines.map((line) => line.split(separator).filter((_, part) => part !== 0 && part !== 3)).map((parts) => parts.join(separator));
+    }
+
+    async function linesOf(topic: string, options: PlatformaticOptions, end: number): Promise<readonly string[]> {
+      const { sink, session } = await joined(options, topic);
+      await sink.until(({ batches }) => (batches.at(-1)?.nextOffset ?? 0n) >= BigInt(end));
+      await session.close(5_000);
+      return sink.records.map(({ offset, timestamp, key, value, headers }) =>
+        [offset, timestamp, textOf(key), textOf(value), ...headers.flatMap(([name, one]) => [name, textOf(one)])].join(separator),
+      );
+    }
+
+    async function endOf(topic: string): Promise<number> {
+      return Number((await admin.fetchTopicOffsets(topic))[0]?.high);
+    }
+
+    test.each(compressions)("reads what Kafka's own producer writes as Java's consumer reads it, %s", async (compression) => {
+      const topic = `${written}-${compression}`;
+      const java = linesOfJava(topic);
+      expect(java).toHaveLength(300);
+      expect(await linesOf(topic, fast, await endOf(topic))).toEqual(java);
+    });
+
+    test.each([1_000_000, 2_000, 700, 150])(
+      "hands over no record of an aborted transaction, also if the marker comes in a later response: %i bytes a fetch",
+      async (maxBytesPerPartition) => {
+        const topic = `${written}-transactions`;
+        const java = linesOfJava(topic);
+        expect(java.length).toBeGreaterThan(20);
+        expect(await linesOf(topic, { ...fast, maxBytesPerPartition }, await endOf(topic))).toEqual(java);
+      },
+    );
+
+    test("a static member that comes back takes nothing from another", async () => {
+      const topic = await topicOf(2);
+      const groupId = uniqueName("group");
+      const first = await joined({ ...fast, groupInstanceId: "one" }, topic, groupId);
+      await first.sink.until(({ held }) => held.length === 2);
+      const second = await joined({ ...fast, groupInstanceId: "two" }, topic, groupId);
+      await Promise.all([first, second].map(({ sink }) => sink.until(({ held }) => held.length === 1)));
+      const before = second.sink.held[0]?.partition;
+      const revoked = first.sink.revocations.length;
+      await second.session.close(5_000);
+      const again = await joined({ ...fast, groupInstanceId: "two" }, topic, groupId);
+      await again.sink.until(({ held }) => held.length === 1);
+      expect([again.sink.held[0]?.partition, first.sink.revocations.length]).toEqual([before, revoked]);
+      const usurper = await joined({ ...fast, groupInstanceId: "one" }, topic, groupId);
+      await first.sink.until(({ failures }) => failures.length > 0);
+      expect(first.sink.failures[0]).toMatchObject({ code: "fenced", message: expect.stringContaining("groupInstanceId") as string });
+      await Promise.all([first, again, usurper].map(({ session }) => session.close(5_000)));
+    });
+
+    test("a rebalance takes only the partitions that move, and the others are read meanwhile", async () => {
+      const topic = await topicOf(4);
+      const groupId = uniqueName("group");
+      const first = await joined(fast, topic, groupId);
+      await first.sink.until(({ held }) => held.length === 4);
+      const kept: readonly PartitionAssignment[] = first.sink.held;
+      const second = await joined(fast, topic, groupId);
+      await Promise.all([first, second].map(({ sink }) => sink.until(({ held }) => held.length === 2)));
+      expect(first.sink.held.every((assignment) => kept.includes(assignment))).toBe(true);
+      expect(first.sink.revocations.flatMap(({ assignments, how }) => (how === "revoked" ? assignments : []))).toHaveLength(2);
+      await Promise.all([first.session.close(5_000), second.session.close(5_000)]);
+    });
+
+    test("createConsumer reads, commits and stops with it", async () => {
+      const topic = await topicOf(3);
+      const groupId = uniqueName("group");
+      const producer = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING }).producer();
+      await producer.connect();
+      const source = { version: "3", connector: "postgresql", table: "t", db: "d" };
+      const messages = Array.from({ length: 300 }, (_, id) => ({
+        key: `${id % 7}`,
+        value: JSON.stringify({ before: null, after: { id }, source, op: "c", ts_ms: 1 }),
+      }));
+      await producer.send({ topic, messages });
+      await producer.disconnect();
+      const seen: number[] = [];
+      const driver = platformatic(fast);
+      const consumer = createConsumer({ driver, groupId, topics: [topic], from: "earliest", logger: silentLogger, signals: false });
+      const isAll = new Promise<void>((resolve) => {
+        consumer.on("*", (event) => {
+          seen.push((event as unknown as { readonly after: { readonly id: number } }).after.id);
+          if (seen.length === messages.length) {
+            resolve();
+          }
+        });
+      });
+      const run = consumer.run();
+      await Promise.race([isAll, run]);
+      await consumer.stop();
+      await run;
+      expect(seen.sort((a, b) => a - b)).toEqual(messages.map((_, id) => id));
+      const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] });
+      expect(offsets?.partitions.reduce((sum, { offset }) => sum + Math.max(0, Number(offset)), 0)).toBe(messages.length);
+    });
+
+    test("a start without a broker says which address refuses, within seconds", async () => {
+      expect(await startFailure({ brokers: ["127.0.0.1:1"], ...client })).toMatchObject({
+        code: "brokers-unreachable",
+        message: expect.stringMatching(/127\.0\.0\.1:1.*ECONNREFUSED/) as string,
+      });
+    });
+  });
+}
+
+const skipReason = await missingForKafka();
+
+describe.skipIf(skipReason !== "")("a secured broker", { meta: { skipReason } }, () => {
+  let kafka: SecuredKafka;
+  beforeAll(async () => {
+    kafka = await startSecuredKafka();
+    const admin = new Kafka({ brokers: [kafka.plain], logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    await admin.createTopics({ topics: [{ topic: "rows" }] });
+    await admin.disconnect();
+  });
+  afterAll(() => kafka.stop());
+
+  const caOf = (): string => readFileSync(kafka.files.ca, "utf8");
+  const login = (mechanism: "plain" | "scram-sha-256" | "scram-sha-512") => ({ mechanism, username, password });
+
+  for (const { major, ...client } of platformaticClients) {
+    test.each<[string, () => PlatformaticOptions]>([
+      ["PLAIN", () => ({ brokers: [kafka.sasl], sasl: login("plain") })],
+      [
+        "SCRAM, the password from a function",
+        () => ({ brokers: [kafka.sasl], sasl: { ...login("scram-sha-256"), password: async () => password } }),
+      ],
+      ["TLS", () => ({ brokers: [kafka.tls], ssl: { ca: caOf(), checkServerIdentity: () => undefined } })],
+      [
+        "SCRAM within TLS",
+        () => ({ brokers: [kafka.saslTls], sasl: login("scram-sha-512"), ssl: { ca: caOf(), checkServerIdentity: () => undefined } }),
+      ],
+      [
+        "a certificate of the client",
+        () => ({
+          brokers: [kafka.mutualTls],
+          ssl: {
+            ca: caOf(),
+            cert: readFileSync(kafka.files.cert, "utf8"),
+            key: readFileSync(kafka.files.key, "utf8"),
+            checkServerIdentity: () => undefined,
+          },
+        }),
+      ],
+    ])(`version ${major} gets in by %s`, async (_, options) => {
+      const { sink, session } = await joined({ ...options(), ...client }, "rows");
+      await sink.until(({ starts }) => starts.length === 1);
+      await session.close(5_000);
+    });
+
+    test.each<[string, () => PlatformaticOptions, string]>([
+      ["a wrong password", () => ({ brokers: [kafka.sasl], sasl: { ...login("plain"), password: "canary" } }), "authentication-failed"],
+      ["a mechanism that is not offered", () => ({ brokers: [kafka.sasl], sasl: login("scram-sha-512") }), "authentication-failed"],
+      ["TLS at a plain port", () => ({ brokers: [kafka.plain], ssl: true }), "protocol-mismatch"],
+      ["an authority that is not known", () => ({ brokers: [kafka.tls], ssl: true }), "authentication-failed"],
+      ["no login at a port with logins", () => ({ brokers: [kafka.sasl] }), "brokers-unreachable"],
+    ])(`version ${major} tells %s`, async (_, options, code) => {
+      const failure = await startFailure({ ...options(), ...client });
+      expect(failure).toMatchObject({ code });
+      expect(JSON.stringify(failure)).not.toContain("canary");
+    });
+  }
+});
+
+function textOf(bytes: Uint8Array | null): string {
+  return bytes === null ? "NULL" : Buffer.from(bytes).toString("utf8");
+}
