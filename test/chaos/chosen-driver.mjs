@@ -12,6 +12,10 @@ const makers = {
     return ({ brokers, requestTimeout }, tuning) =>
       confluent({ brokers, ...(requestTimeout !== undefined && { properties: { "socket.timeout.ms": requestTimeout } }), ...tuning });
   },
+  platformatic: async () => {
+    const { platformatic } = await import("@cdckit/platformatic");
+    return ({ brokers }, tuning) => platformatic({ brokers, ...tuning });
+  },
 };
 
 export const driverNames = Object.keys(makers);
