@@ -7,6 +7,10 @@ const makers = {
     const { kafkajs } = await import("@cdckit/kafkajs");
     return (connection, tuning) => kafkajs({ ...connection, ...tuning });
   },
+  "kafkajs-wire": async () => {
+    const { kafkajs } = await import("@cdckit/kafkajs");
+    return (connection, tuning) => kafkajs({ ...connection, ...tuning, fetch: "wire" });
+  },
   confluent: async () => {
     const { confluent } = await import("@cdckit/confluent");
     return ({ brokers, requestTimeout }, tuning) =>

@@ -17,6 +17,11 @@ export const ourDrivers: readonly OurDriver[] = [
     load: async (brokers) => (await import("@cdckit/kafkajs")).kafkajs({ brokers: [brokers], fetch: "wire" }),
     inWorkers: true,
   },
+  {
+    name: "platformatic",
+    load: async (brokers) => (await import("@cdckit/platformatic")).platformatic({ brokers: [brokers] }),
+    inWorkers: true,
+  },
   { name: "confluent", load: async (brokers) => (await import("@cdckit/confluent")).confluent({ brokers: [brokers] }), inWorkers: false },
 ];
 
