@@ -40,7 +40,7 @@ export interface ConsumerOptions {
    */
   readonly from?: StartOption;
   /** Where schemas come from: the options of `createRegistry`, or a source of your own. Not needed for JSON. */
-  readonly registry?: RegistryOptions | SchemaSource;
+  readonly registry?: RegistryOptions | SchemaSource | undefined;
   /** How values are made, what topics cannot say themselves, and the limits. Or a decoder of your own. */
   readonly decoder?: Pick<DecoderOptions, "values" | "topics" | "limits" | "validation" | "jsonSchemaValidator"> | Decoder;
   /**
