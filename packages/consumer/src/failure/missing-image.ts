@@ -1,12 +1,12 @@
 import { type CdcEvent, UNAVAILABLE } from "@cdckit/decode";
-import { readText } from "../user-code/user-value.ts";
+import { nameOf, readText } from "../user-code/user-value.ts";
 
 /**
  * What a change lacks that the handler has read, as the end of a sentence. Empty if the error does not look like that. The stack names a line of
  * the handler, and a user searches there for what is a setting of the table.
  */
 export function whatChangeLacks(error: unknown, event: CdcEvent | null): string {
-  if (!(error instanceof TypeError) || event?.kind !== "change") {
+  if (nameOf(error) !== "TypeError" || event?.kind !== "change") {
     return "";
   }
   const text = readText(error, "message") ?? "";
