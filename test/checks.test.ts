@@ -371,14 +371,20 @@ describe("the check of error pages", () => {
 });
 
 describe("the check of the repository's address", () => {
-  test("sees a manifest, a README and a source that name another one", () => {
+  test("sees a manifest, a README, a source and an alert that name another one", () => {
     write("packages/one/README.md", "[a](../../docs/two.md)\n");
     write("packages/one/src/help-url.ts", "export {};\n");
     write("packages/cdc-bench/README.md", "[a](#b)\n");
+    write("docker/prometheus/alerts.yml", "runbook_url: https://github.com/somebody/cdckit/blob/main/docs/runbooks/a.md\n");
+    write("docker/prometheus/alerts.test.yml", "rule_files: [alerts.yml]\n");
     expect(said("repository.mjs", "checkRepository").split("\n")).toEqual(
-      ["cdc-bench/package.json", "one/package.json", "one/README.md", "one/src/help-url.ts"].map(
-        (path) => `packages/${path}: does not name the repository as package.json does. Run: node scripts/repository.mjs`,
-      ),
+      [
+        "packages/cdc-bench/package.json",
+        "packages/one/package.json",
+        "packages/one/README.md",
+        "packages/one/src/help-url.ts",
+        "docker/prometheus/alerts.yml",
+      ].map((path) => `${path}: does not name the repository as package.json does. Run: node scripts/repository.mjs`),
     );
   });
 });
