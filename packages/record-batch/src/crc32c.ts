@@ -1,4 +1,5 @@
-import { createRequire } from "node:module";
+// By its default export: users give a bundle a `createRequire` of their own, as kafkajs needs, and a bundler lets the two names collide.
+import nodeModule from "node:module";
 import { crc32cInScript } from "./crc32c-in-script.ts";
 
 /** Calling native code costs as much as checking so many bytes in JavaScript. Measured by the suite `record-batch`. */
@@ -24,7 +25,7 @@ export function crc32c(bytes: Uint8Array, start: number, end: number): number {
 export function loadNativeCrc32c(): NativeCrc32c | null {
   try {
     // Here and not above: in a bundle of CommonJS the module has no address, and this throws.
-    const { crc32c: loaded } = createRequire(import.meta.url)("@node-rs/crc32") as { readonly crc32c: NativeCrc32c };
+    const { crc32c: loaded } = nodeModule.createRequire(import.meta.url)("@node-rs/crc32") as { readonly crc32c: NativeCrc32c };
     return loaded(Buffer.from("123456789")) === 0xe3069283 ? loaded : null; // the check value of this checksum
   } catch {
     return null;
