@@ -1,5 +1,5 @@
-import { isDecodeError } from "../../errors.ts";
-import type { Frame } from "../../framing/framing.ts";
+import { type DecodeError, isDecodeError } from "../../errors.ts";
+import type { Frame, Framing } from "../../framing/framing.ts";
 import type { Declined, SideMessage } from "../side-message.ts";
 import type { SideTools } from "../side-tools.ts";
 import type { Candidate } from "./candidate.ts";
@@ -22,7 +22,11 @@ export function prefixed(side: SideTools): Candidate {
         if (framing.recognise(message) === null) {
           continue;
         }
-        const frame = framing.open(message);
+        const frame = openUnlessOwn(framing, message);
+        if (isDecodeError(frame)) {
+          declined ??= { framing, error: frame, isAmbiguous: true };
+          continue;
+        }
         if (needsSource && declined === null && framing.isAskedFirst !== true && !isSelfContained(frame)) {
           continue; // without a source, a user's own key is more likely than such a frame
         }
@@ -47,6 +51,21 @@ export function prefixed(side: SideTools): Candidate {
  */
 function mayBeOwn({ side, bytes, start }: SideMessage): boolean {
   return side === "key" || bytes[start] === openBrace;
+}
+
+/**
+ * The frame, or why it is broken if the bytes may be a user's own key: random bytes begin with a mark of two bytes once in 65,536 keys. A frame
+ * that is asked first is certain enough to be an error.
+ */
+function openUnlessOwn(framing: Framing, message: SideMessage): Frame | DecodeError {
+  try {
+    return framing.open(message);
+  } catch (error) {
+    if (message.side === "key" && framing.isAskedFirst !== true && isDecodeError(error)) {
+      return error;
+    }
+    throw error;
+  }
 }
 
 /** Whether a frame can be read without a source. */

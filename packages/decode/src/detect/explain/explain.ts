@@ -51,7 +51,7 @@ function explainFramings(message: Message, engine: Engine, route: SideRoute | nu
     (name) => forms.find((form) => form.name === name && form.evidence !== null) ?? { name, evidence: null },
   );
   const winner = route?.framing ?? verdicts.find(({ evidence }) => evidence !== null)?.name;
-  const said = { without: "its mark is not there", declined: "what it names does not read the message" };
+  const said = { without: "it is not recognised", declined: "what it names does not read the message" };
   return judged(message.side, "framing", verdicts, winner, said, route?.declined ?? null);
 }
 
