@@ -19,7 +19,7 @@ const bannedWords = [
   { word: "alike", use: "FastPathMatch, or same or similar" },
   { word: "open by next", use: "openWithFallback" },
   { word: "open whole", use: "openUnprojected" },
-  { word: "is whole", use: "isUnprojected, or isComplete" },
+  { word: "is whole", use: "isUnprojected in detection, isComplete elsewhere" },
   { word: "instead", use: "override, or replacement" },
   { word: "opens", use: "envelopeFormat" },
   { word: "stated", use: "hinted, or declared" },

@@ -76,6 +76,11 @@ describe.each(framingFiles)("%s", (file) => {
   });
 });
 
+test("a framing that no header announces is shown only messages that begin as its own do: others keep the fast path", () => {
+  const shownAll = framings.filter(({ headerNames, prefixes }) => headerNames.length === 0 && prefixes === undefined);
+  expect(shownAll.map(({ name }) => name)).toEqual(["none"]);
+});
+
 test("no framing reads beyond the message: what stands around it changes nothing", () => {
   for (const vector of framingFiles.flatMap(readFramingVectors)) {
     const bytes = bytesOf(vector.value);
