@@ -39,6 +39,10 @@ describe("the workflows of a public host", () => {
   });
 });
 
+test("the README is a front page: under 150 lines, and the rest is in docs", () => {
+  expect(read("README.md").split("\n").length).toBeLessThanOrEqual(150);
+});
+
 describe("a YAML block of the documents", () => {
   const blocks = readdirSync(join(root, "docs"))
     .filter((name) => name.endsWith(".md"))
