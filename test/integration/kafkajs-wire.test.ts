@@ -13,19 +13,26 @@ import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
 /** Stands between the driver and the broker, and changes what the broker answers. It keeps the lengths. */
 class DamagingProxy {
   readonly #server: Server;
-  readonly #damage: (chunk: Buffer) => void;
+  readonly #damage: (response: Buffer) => void;
   isOn = true;
 
-  constructor(brokerPort: number, damage: (chunk: Buffer) => void) {
+  /** `damage` gets each response whole, with its length before it: the broker sends the records of a response apart from its beginning. */
+  constructor(brokerPort: number, damage: (response: Buffer) => void) {
     this.#damage = damage;
     this.#server = createServer((client) => {
       const broker = connect({ host: "127.0.0.1", port: brokerPort });
       client.pipe(broker);
+      let rest: Buffer = Buffer.alloc(0);
       broker.on("data", (chunk) => {
-        if (this.isOn) {
-          this.#damage(chunk);
+        rest = Buffer.concat([rest, chunk]);
+        while (rest.length >= 4 && rest.length >= 4 + rest.readInt32BE(0)) {
+          const response = Buffer.from(rest.subarray(0, 4 + rest.readInt32BE(0)));
+          rest = rest.subarray(response.length);
+          if (this.isOn) {
+            this.#damage(response);
+          }
+          client.write(response);
         }
-        client.write(chunk);
       });
       broker.on("close", () => client.destroy());
       client.on("close", () => broker.destroy());
@@ -140,11 +147,10 @@ await describeWithKafka("records that kafkajs' driver reads from the wire", (kaf
   test("a broker that answers no Kafka is an error of its connection, and the member goes on when it does again", async () => {
     const topic = await topicOf(["one", "two"]);
     let broken = 0;
-    const proxy = new DamagingProxy(brokerPort, (chunk) => {
-      const at = chunk.indexOf("two");
-      if (at >= 0 && broken < 2) {
+    const proxy = new DamagingProxy(brokerPort, (response) => {
+      if (response.includes("two") && broken < 2) {
         broken++;
-        chunk.writeInt32BE(2 ** 31 - 1, 0); // the length of the response
+        response.writeInt32BE(2 ** 31 - 1, 0); // its length
       }
     });
     const port = await proxy.listen();
