@@ -2,14 +2,14 @@
 import { createConsumer, kafkajs } from "cdckit";
 import { connections } from "./addresses.js";
 
-const { connection, registry } = connections();
+const { connection, registry, groupId = "quickstart" } = connections();
 const topic = process.argv[2] ?? "av.sales.salesorderdetail"; // js.* is JSON with schema, jn.* plain JSON: nothing else changes
 
 /** @typedef {{ id: number, orderqty: number, unitprice: string, linetotal: string }} OrderDetail */
 
 const consumer = createConsumer({
   driver: kafkajs(connection),
-  groupId: "quickstart",
+  groupId,
   topics: [topic],
   registry,
 });

@@ -76,10 +76,10 @@ describe("npm run example", () => {
     "leaves the stack to another example that runs on it, and the last one takes it down",
     { meta: { skipReason }, timeout: 300_000 },
     async () => {
-      const [first, firstEnded] = start();
+      const [first, firstEnded] = start("first");
       await firstLine(first, /^- \d+$/);
       const services = servicesOfStack();
-      const [second, secondEnded] = start();
+      const [second, secondEnded] = start("second");
       await firstLine(second, /^- \d+$/);
       first.kill("SIGINT");
       expect(await firstEnded).toBe(0);
@@ -90,8 +90,10 @@ describe("npm run example", () => {
       expect(services.filter((record) => isRunning(record))).toEqual([]);
       expect(existsSync(join(dir, "state.json"))).toBe(false);
 
-      function start(): [ChildProcess, Promise<unknown>] {
-        const example = spawn(process.execPath, [script, "quickstart", "--dir", dir], { stdio: ["ignore", "pipe", "inherit"] });
+      /** A group of its own: the topic has one partition, and two members of a group would not both see changes. */
+      function start(groupId: string): [ChildProcess, Promise<unknown>] {
+        const env = { ...process.env, KAFKA_GROUP_ID: groupId };
+        const example = spawn(process.execPath, [script, "quickstart", "--dir", dir], { stdio: ["ignore", "pipe", "inherit"], env });
         onTestFinished(() => void example.kill("SIGTERM"));
         return [example, new Promise((resolve) => example.once("exit", resolve))];
       }
