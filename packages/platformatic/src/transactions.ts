@@ -36,7 +36,9 @@ const pauseMs = 20;
 const visibleDeadlineMs = 5_000;
 const visiblePauseMs = 5;
 const refusals: ReadonlySet<number> = new Set([codes.illegalGeneration, codes.unknownMember]);
-const fencedCodes: ReadonlySet<number> = new Set([codes.producerFenced, codes.invalidProducerEpoch, codes.fencedInstance, ...refusals]);
+const fencedCodes: ReadonlySet<number> = new Set([codes.fencedInstance, ...refusals]);
+/** Nobody else has the producer's transactional id, so it was the brokers' own time-out that has fenced it, and aborted what was written. */
+const abortedCodes: ReadonlySet<number> = new Set([codes.producerFenced, codes.invalidProducerEpoch]);
 const passing: ReadonlySet<number> = new Set([...coordinatorMoves, codes.concurrentTransactions, codes.unknownTopicOrPartition]);
 
 /**
@@ -106,7 +108,7 @@ export class Transactions {
       throw error;
     }
     await this.#ask(identity, "EndTxn", [true]).catch((error: unknown) => {
-      if (codesOf(error).some((code) => fencedCodes.has(code))) {
+      if (codesOf(error).some((code) => fencedCodes.has(code) || abortedCodes.has(code))) {
         throw error;
       }
       const { message = String(error) } = error as Partial<Error>;
