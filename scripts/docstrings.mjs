@@ -1,6 +1,7 @@
 /**
- * The check of doc comments: every name that a package exports has one at its declaration, and so has every method and accessor of its
- * interfaces and classes. A property has one if its name and type do not say all of it, which no check can know.
+ * The check of doc comments: every name that a package exports has one at its declaration, and so has every method, accessor and property of
+ * its interfaces, types and classes, however deep it lies in them. A property that is a text of one value (`kind: "change"`) needs none. A
+ * comment that states the default alone is none.
  */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -63,7 +64,9 @@ function complaintOf(root, { name, from }) {
   const isDocumented = isAfterDocComment(text, declared.index);
   return [
     ...(isDocumented ? [] : [`${path}: ${name} is public and has no doc comment.`]),
-    ...bareMembersOf(text, declared.index).map((member) => `${path}: ${name}.${member} is public and has no doc comment.`),
+    ...[...bareMembersOf(text, declared.index), ...barePropertiesOf(text, declared.index)].map(
+      (member) => `${path}: ${name}.${member} is public and has no doc comment.`,
+    ),
   ];
 }
 
@@ -72,7 +75,8 @@ function complaintOf(root, { name, from }) {
  * @param {number} index
  */
 function isAfterDocComment(text, index) {
-  return /\*\/\s*$/.test(text.slice(0, index));
+  const before = text.slice(0, index).trimEnd();
+  return before.endsWith("*/") && !/\/\*\*\s*(?:\*\s*)?@(?:(?!\*\/)[^])*$/.test(before.slice(before.lastIndexOf("/**"), -2));
 }
 
 /** As the formatter lays them out: two spaces deep, and not private. Data stands beside its type and does not match. */
@@ -104,6 +108,42 @@ function bareMembersOf(text, start) {
     }
   }
   return bare;
+}
+
+/**
+ * A property on a line of its own, as the formatter lays them out. A parameter of a function ends with a comma, and is none. What a class
+ * overrides is described in its base.
+ */
+const propertyForm = /^( +)(?:static )?(?:declare )?(?:readonly )?(?:(\w+)|("[^"]+"))\??:(?: (.*))?$/;
+
+/**
+ * The properties of the interface, type or class that begins at `start` without a doc comment. What a class has to have because it `implements`
+ * an interface is described there, and the bodies of its methods lie deeper than its properties.
+ * @param {string} text
+ * @param {number} start
+ * @returns {readonly string[]}
+ */
+function barePropertiesOf(text, start) {
+  const head = /^export (?:declare )?(?:abstract )?(class|interface|type) [^;]*?(?:\{|=)/.exec(text.slice(start));
+  if (head === null || /\bimplements\b/.test(head[0])) {
+    return [];
+  }
+  const lines = text.slice(start).split("\n");
+  const end = lines.findIndex((line, at) => (at > 0 && /^\S/.test(line)) || /^export type .*;$/.test(line));
+  let at = start;
+  return lines.slice(0, Math.max(0, end)).flatMap((line) => {
+    const lineStart = at;
+    at += line.length + 1;
+    const [, indent = "", name, quoted, type = ""] = propertyForm.exec(line) ?? [];
+    const property = name ?? quoted;
+    const isCovered =
+      property === undefined ||
+      line.endsWith(",") ||
+      (head[1] === "class" && indent.length > 2) ||
+      /^"[^"]*";$/.test(type) ||
+      isAfterDocComment(text, lineStart);
+    return isCovered ? [] : [property];
+  });
 }
 
 /** Members whose meaning the language gives. */

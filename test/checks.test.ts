@@ -325,8 +325,24 @@ describe("the check of doc comments", () => {
     ]);
   });
 
-  test("wants a doc comment at each method and accessor of an interface or a class, and none at data or at what a class implements", () => {
-    const members = `  readonly id: number;\n  bare(): void;\n  /** Twice. */\n  said(one: number): void;\n  said(one: string): void;\n  toJSON(): string;\n`;
+  test("wants a doc comment at each property, however deep, that says more than the default; none at a text of one value", () => {
+    write("packages/one/src/index.ts", 'export type { C, T } from "./a.ts";\nexport { D } from "./a.ts";\n');
+    const members = `  readonly kind: "change";\n  readonly bare: number;\n  /** @default 1 */\n  late?: number;\n  /** Said. */\n  readonly "two-words"?: {\n    readonly deep: string;\n  };\n  /** Said. */\n  call(\n    parameter: number,\n  ): void;\n`;
+    write(
+      "packages/one/src/a.ts",
+      `/** C. */\nexport interface C {\n${members}}\n/** T. */\nexport type T =\n  | {\n      readonly kind: "a";\n      /** Said.\n       * @default 2 */\n      said: 1;\n      branch: 2;\n    }\n  | null;\n/** D. */\nexport class D {\n  readonly code: string;\n  /** Runs. */\n  run(): void {\n    const a = { b: 1 };\n    label: for (;;) {\n    }\n  }\n}\n`,
+    );
+    expect(said("docstrings.mjs", "checkDocstrings").split("\n")).toEqual([
+      "packages/one/src/a.ts: C.bare is public and has no doc comment.",
+      "packages/one/src/a.ts: C.late is public and has no doc comment.",
+      "packages/one/src/a.ts: C.deep is public and has no doc comment.",
+      "packages/one/src/a.ts: T.branch is public and has no doc comment.",
+      "packages/one/src/a.ts: D.code is public and has no doc comment.",
+    ]);
+  });
+
+  test("wants a doc comment at each method and accessor of an interface or a class, and none at what a class implements", () => {
+    const members = `  /** Its id. */\n  readonly id: number;\n  bare(): void;\n  /** Twice. */\n  said(one: number): void;\n  said(one: string): void;\n  toJSON(): string;\n`;
     const body =
       "  #own(): void {\n    if (this.a()) {\n    }\n  }\n\n  get size(): number {\n    return 1;\n  }\n\n  toString(): string {\n    return '';\n  }\n";
     write("packages/one/src/index.ts", 'export { D, E } from "./a.ts";\nexport type { C } from "./a.ts";\n');

@@ -14,7 +14,9 @@ export interface LiveScreen {
 
 /** What a command may know of the world around it: passed in, so that a test can be the world. */
 export interface Terminal {
+  /** Where results go. */
   readonly stdout: Writable;
+  /** Where progress, warnings and errors go. */
   readonly stderr: Writable;
   /** Whether stderr is a terminal that can rewrite its last lines. */
   readonly liveLine: boolean;
@@ -24,6 +26,7 @@ export interface Terminal {
   readonly screen?: { readonly columns: number | undefined };
   /** Where commands log; `--log-level` says what of it is shown. Absent: nowhere. */
   readonly logger?: Logger;
+  /** The environment variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborted when the user interrupts. */
   readonly interrupt: AbortSignal;

@@ -14,7 +14,10 @@ export interface ConfluentTuning {
    * @default 60_000
    */
   readonly rebalanceTimeoutMs?: number;
-  /** @default 3_000 */
+  /**
+   * Milliseconds between two heartbeats. It must be smaller than `sessionTimeoutMs`; about a third of it is usual.
+   * @default 3_000
+   */
   readonly heartbeatIntervalMs?: number;
   /**
    * Largest number of bytes of one partition in a fetch. Batches of a partition that wait for the consumer are bounded by it, too.
@@ -62,17 +65,26 @@ export interface ConfluentTuning {
 export interface ConfluentTls {
   /** Certificates of the authorities that are trusted. The system's own if it is absent. */
   readonly ca?: string;
+  /** The client's own certificate, for brokers that want one. */
   readonly cert?: string;
+  /** The private key of `cert`. */
   readonly key?: string;
+  /** What `key` is encrypted with, if it is. */
   readonly passphrase?: string;
-  /** @default true */
+  /**
+   * Whether the brokers' certificates must be signed by a trusted authority and have the brokers' names.
+   * @default true
+   */
   readonly rejectUnauthorized?: boolean;
 }
 
 /** How the client logs in. Other mechanisms are set by librdkafka's own names in `properties`. */
 export interface ConfluentLogin {
+  /** The SASL mechanism, in Kafka's names in lower case. */
   readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512";
+  /** The name of the user. */
   readonly username: string;
+  /** The password of the user. It is never logged. */
   readonly password: string;
 }
 
@@ -80,9 +92,20 @@ export interface ConfluentLogin {
 export interface ConfluentConnection {
   /** Addresses, `host:port`. */
   readonly brokers: readonly string[];
+  /**
+   * `true` for TLS with the system's authorities, or the PEM texts.
+   * @default false: no TLS
+   */
   readonly ssl?: boolean | ConfluentTls;
+  /**
+   * The login.
+   * @default none
+   */
   readonly sasl?: ConfluentLogin;
-  /** @default "cdckit" */
+  /**
+   * The name of the client in the brokers' logs, metrics and quotas.
+   * @default "cdckit"
+   */
   readonly clientId?: string;
   /** More of librdkafka's properties, by its names. Those that the driver sets itself are refused. */
   readonly properties?: Readonly<Record<string, string | number | boolean>>;

@@ -13,8 +13,11 @@ import type { OpenWait, WaitFor } from "./observe/waits.ts";
  * epoch. Assignments are compared by identity: what still belongs to an old one can neither be handled nor committed.
  */
 export interface PartitionAssignment {
+  /** The name of the topic. */
   readonly topic: string;
+  /** The number of the partition, from 0. */
   readonly partition: number;
+  /** Higher than in every earlier assignment of this partition to this member. */
   readonly epoch: number;
   /**
    * The id of the topic. Kafka draws a new one if a topic is deleted and created again under its name. A position means nothing in another
@@ -28,6 +31,7 @@ export interface PartitionAssignment {
  * or gaps of compaction, its batch says how far the partition was read. Otherwise the partition would seem to lag for ever.
  */
 export interface FetchedBatch extends RecordBatch {
+  /** The assignment for which the batch was fetched. A batch of an assignment that is over is dropped. */
   readonly assignment: PartitionAssignment;
   /** Starts before the first record. Every call starts a new walk. */
   walk(): RecordWalk;
@@ -46,11 +50,13 @@ export interface FetchedBatch extends RecordBatch {
 
 /** What a consumer asks a driver to read, and how. */
 export interface Subscription {
+  /** The consumer group to join. */
   readonly groupId: string;
   /** Topic names, and regular expressions over topic names. */
   readonly topics: readonly (string | RegExp)[];
   /** Where a partition without a committed offset starts. It is not used if a committed offset is out of range: that is an error. */
   readonly from: StartPosition;
+  /** Where the driver logs. Credentials and bytes of records are removed before a line reaches the application's logger. */
   readonly logger: Logger;
   /** Aborted when nobody waits for the connection any more. `connect` then gives up and rejects soon. */
   readonly signal?: AbortSignal;
@@ -73,6 +79,7 @@ export interface Subscription {
 
 /** A topic that is written to. */
 export interface WrittenTopic {
+  /** The name of the topic. */
   readonly topic: string;
   /** The option that names it, for messages. */
   readonly option: string;
@@ -82,9 +89,15 @@ export interface WrittenTopic {
 
 /** How a topic is created. */
 export interface TopicCreation {
-  /** @default the brokers' own default */
+  /**
+   * How many partitions it gets.
+   * @default the brokers' own default
+   */
   readonly partitions?: number;
-  /** @default the brokers' own default */
+  /**
+   * How many brokers have a copy of each partition.
+   * @default the brokers' own default
+   */
   readonly replicationFactor?: number;
 }
 
@@ -150,7 +163,9 @@ export interface DriverSink {
 
 /** An offset that is safe to commit: every record below it is handled. */
 export interface OffsetCommit {
+  /** The partition. A commit for an assignment that is over is refused. */
   readonly assignment: PartitionAssignment;
+  /** The next offset to read: one above the last record that is handled, or higher if nothing of ours is in between. */
   readonly offset: bigint;
   /**
    * In the answer of `startAt`: the id of the topic in which the position was reached. Null or absent if that is not known. A commit leaves
@@ -161,11 +176,15 @@ export interface OffsetCommit {
 
 /** A record to write, with the bytes that go to the broker. */
 export interface OutgoingRecord {
+  /** The topic that it is written to. */
   readonly topic: string;
   /** If it is absent, the client's own partitioner chooses by the key. */
   readonly partition?: number;
+  /** The bytes of the key; null for none. */
   readonly key: Uint8Array | null;
+  /** The bytes of the value; null makes a tombstone. */
   readonly value: Uint8Array | null;
+  /** The headers in their order. A name may come several times. */
   readonly headers: readonly (readonly [name: string, value: Uint8Array | null])[];
   /** Milliseconds since the epoch. If it is absent, the time of sending. */
   readonly timestamp?: bigint;
@@ -173,6 +192,7 @@ export interface OutgoingRecord {
 
 /** What the broker has of a partition at this moment. */
 export interface LogRange {
+  /** The partition that was asked about. */
   readonly assignment: PartitionAssignment;
   /** The first offset that is still there. */
   readonly start: bigint;
@@ -187,7 +207,9 @@ export interface LogRange {
  * Subscription.lostRange} says where.
  */
 export interface LostRange {
+  /** The name of the topic. */
   readonly topic: string;
+  /** The number of the partition, from 0. */
   readonly partition: number;
   /** The offset that was to be read next, and is not there. */
   readonly firstMissing: bigint;
@@ -204,7 +226,9 @@ export interface LostRange {
 
 /** The ids of a topic and of the one that has its name now. Null if that is not known. */
 export interface RecreatedTopic {
+  /** The id of the topic of which the position is. */
   readonly from: string | null;
+  /** The id of the topic that has the name now. Null as well if the brokers have no topic ids. */
   readonly to: string | null;
 }
 
@@ -286,6 +310,7 @@ export type Compression = "none" | "gzip" | "snappy" | "lz4" | "zstd";
 export interface KafkaDriver {
   /** Its name in logs: `kafkajs`, `memory`. */
   readonly name: string;
+  /** What the client can do, and what it cannot. */
   readonly capabilities: DriverCapabilities;
   /**
    * Joins the group. Rejects with an error that says in words what is wrong: brokers that cannot be reached, a topic that does not exist, a

@@ -45,7 +45,9 @@ export type ConsumerErrorCode =
 
 /** What a {@link ConsumerError} carries beside its code and its message. */
 export interface ConsumerErrorOptions {
+  /** The error that led to this one, whole; absent if there was none. */
   readonly cause?: unknown;
+  /** The record at which it happened; absent if it is about no record. */
   readonly at?: RecordCoordinates;
 }
 
@@ -58,6 +60,7 @@ const brand = Symbol.for("@cdckit/consumer/ConsumerError");
  */
 export class ConsumerError extends Error {
   override readonly name = "ConsumerError";
+  /** What happened, for programs. The page at `helpUrl` explains it. */
   readonly code: ConsumerErrorCode;
   /** The page about this code: what happened, why, and what to do. */
   readonly helpUrl: string;

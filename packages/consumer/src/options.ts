@@ -29,6 +29,7 @@ import { check, checkChoice, checkCount, checkMembers } from "./option-checks.ts
 export interface ConsumerOptions {
   /** The Kafka client: `kafkajs({ brokers })`, `memory({ topics })`, ... */
   readonly driver: KafkaDriver;
+  /** The name of the consumer group, under which Kafka keeps the offsets that are committed. */
   readonly groupId: string;
   /** Topic names, and regular expressions over topic names. */
   readonly topics: readonly (string | RegExp)[];
@@ -49,7 +50,9 @@ export interface ConsumerOptions {
    * @default false
    */
   readonly strict?: boolean;
+  /** In which order, how many at a time, and how much memory: orders, concurrency, batches and bounds. */
   readonly delivery?: DeliveryOptions;
+  /** What happens to records that fail, and to records that are gone: retries, dead letters, the halt. */
   readonly failure?: FailureOptions;
   /**
    * pino, or any object with its four methods. `false`: nothing is logged.

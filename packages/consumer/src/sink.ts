@@ -7,7 +7,9 @@ import type { OffsetCommit, PartitionAssignment } from "./driver.ts";
 
 /** Events of one partition, in order, and the offset that the partition reaches with them. */
 export interface SinkBatch {
+  /** The partition, for as long as this member holds it. A new assignment of the same partition is another object. */
   readonly assignment: PartitionAssignment;
+  /** The events to apply, in the order of their offsets. May be empty. */
   readonly events: readonly CdcEvent[];
   /** The sink's checkpoint after they are applied. It moves even if a batch holds no event, because all of its records were filtered. */
   readonly nextOffset: bigint;

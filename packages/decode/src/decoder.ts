@@ -139,9 +139,11 @@ export interface DecoderOptions {
    * schema, or need none, decode.
    */
   readonly schemas?: SchemaSource;
+  /** How values are made: integers, decimals, times, bits, JSON columns. */
   readonly values?: ValueOptions;
   /** Hints by topic name. */
   readonly topics?: Readonly<Record<string, TopicHints>>;
+  /** Bounds on time, memory and depth for bytes that nobody trusts, and on what is kept between records. */
   readonly limits?: DecodeLimits;
   /**
    * Whether values are checked against the rules of their JSON Schema.

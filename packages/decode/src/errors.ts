@@ -54,14 +54,19 @@ const retriableByCode: Readonly<Record<DecodeErrorCode, boolean>> = {
 
 /** Where a record stands in Kafka. */
 export interface RecordCoordinates {
+  /** The name of the topic. */
   readonly topic: string;
+  /** The number of the partition, from 0. */
   readonly partition: number;
+  /** The offset of the record in its partition. */
   readonly offset: bigint;
 }
 
 /** What a {@link DecodeError} carries beside its code and its message. */
 export interface DecodeErrorOptions {
+  /** The error that led to this one, whole; absent if there was none. */
   readonly cause?: unknown;
+  /** The record's coordinates; absent if they are not known yet. */
   readonly at?: RecordCoordinates;
 }
 
@@ -74,6 +79,7 @@ const brand = Symbol.for("@cdckit/decode/DecodeError");
  */
 export class DecodeError extends Error {
   override readonly name = "DecodeError";
+  /** What is wrong, for programs. The page at `helpUrl` explains it. */
   readonly code: DecodeErrorCode;
   /** The page about this code: what happened, why, and what to do. */
   readonly helpUrl: string;

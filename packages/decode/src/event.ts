@@ -64,8 +64,11 @@ export type Columns = Record<string, unknown>;
 
 /** The table of a row, by the source's own names. */
 export interface TableName {
+  /** The database; absent if the message does not name it. */
   readonly database?: string;
+  /** The schema; absent for databases without schemas. */
   readonly schema?: string;
+  /** The table; for MongoDB the collection. */
   readonly name: string;
 }
 
@@ -106,11 +109,15 @@ export interface TransactionPosition {
 
 /** The Kafka record that an event came from. */
 export interface RecordRef {
+  /** The name of the topic. */
   readonly topic: string;
+  /** The number of the partition, from 0. */
   readonly partition: number;
+  /** The offset of the record in its partition. */
   readonly offset: bigint;
   /** Milliseconds since the epoch. */
   readonly timestamp: bigint;
+  /** The headers in their order. A name may come several times, and a value may be null. */
   readonly headers: RecordHeaders;
   /** The key's bytes as they arrived, in the batch. */
   readonly key: Uint8Array | null;
@@ -159,7 +166,9 @@ export interface EventBase<Key = unknown> {
 /** A row was created, updated, deleted, or read by a snapshot. */
 export interface ChangeEvent<Row = Columns, Key = Columns> extends EventBase<Key> {
   readonly kind: "change";
+  /** What happened. `read` is a row that a snapshot found. */
   readonly op: Operation;
+  /** The table, by its source's own names. */
   readonly table: TableName;
   /**
    * The row before the change; null after a create, and if the source did not send it (PostgreSQL without REPLICA IDENTITY FULL). It may have
@@ -187,8 +196,11 @@ export interface ChangeEvent<Row = Columns, Key = Columns> extends EventBase<Key
 
 /** A MongoDB update, field by field. A name is a path with dots if the field is inside of another. */
 export interface UpdateDescription {
+  /** The new values by field path; null if the source does not state them. */
   readonly updatedFields: Columns | null;
+  /** The paths of fields that are gone. Empty if none is. */
   readonly removedFields: readonly string[];
+  /** Arrays that lost their ends: the path, and how many elements are left. */
   readonly truncatedArrays: readonly { readonly field: string; readonly size: number }[];
 }
 
@@ -200,87 +212,117 @@ export type KeyChange<Key = Columns> =
 /** A row without an envelope: nothing says what happened to it. */
 export interface RowEvent<Row = Columns, Key = unknown> extends EventBase<Key> {
   readonly kind: "row";
+  /** The row by column name. */
   readonly row: Row;
+  /** The table that the topic's name or a hint says; null if neither does. */
   readonly table: TableName | null;
 }
 
 /** The key was removed: the value is null, so that compaction may forget the key. */
 export interface TombstoneEvent<Key = unknown> extends EventBase<Key> {
   readonly kind: "tombstone";
+  /** The table that headers, the topic's name or a hint say; null if none does. */
   readonly table: TableName | null;
 }
 
 /** A table was emptied. */
 export interface TruncateEvent extends EventBase {
   readonly kind: "truncate";
+  /** The table, by its source's own names. */
   readonly table: TableName;
+  /** Where it stands in its source. */
   readonly source: Source;
+  /** Its place in its transaction; null if the connector does not send it. */
   readonly transaction: TransactionPosition | null;
+  /** The time at which the connector processed it, in milliseconds since the epoch; null if it is not stated. */
   readonly tsMs: number | null;
 }
 
 /** A logical message that an application wrote into PostgreSQL's log. */
 export interface MessageEvent extends EventBase {
   readonly kind: "message";
+  /** The prefix that the application gave, which says what the content is for; empty if none is stated. */
   readonly prefix: string;
   /**
    * Bytes if the message says that they are (Avro's and Connect's bytes), or if `topics[topic].binaryHandling` states their form. Otherwise
    * the text as it is, because in JSON without a schema, base64, hex and plain text look the same.
    */
   readonly content: Buffer | string;
+  /** Where the message stands in its source. */
   readonly source: Source;
+  /** Its place in its transaction; null if the connector does not send it. */
   readonly transaction: TransactionPosition | null;
+  /** The time at which the connector processed it, in milliseconds since the epoch; null if it is not stated. */
   readonly tsMs: number | null;
 }
 
 /** A transaction of the source began or ended. */
 export interface TransactionEvent extends EventBase {
   readonly kind: "transaction";
+  /** Whether the transaction began or ended. */
   readonly status: "begin" | "end";
+  /** The transaction, as `transaction.id` of its events names it. */
   readonly id: string;
+  /** How many events it has, over all tables; null at its beginning. */
   readonly eventCount: number | bigint | null;
+  /** How many events each table has, by Debezium's names (`inventory.products`); null at its beginning. */
   readonly dataCollections: readonly { readonly dataCollection: string; readonly eventCount: number | bigint }[] | null;
+  /** The time at which the connector saw it, in milliseconds since the epoch; null if it is not stated. */
   readonly tsMs: number | null;
 }
 
 /** The connector is alive, although there is nothing to report. */
 export interface HeartbeatEvent extends EventBase {
   readonly kind: "heartbeat";
+  /** The time at which the connector wrote it, in milliseconds since the epoch; null if it is not stated. */
   readonly tsMs: number | null;
 }
 
 /** Tables were created, altered or dropped. */
 export interface SchemaChangeEvent extends EventBase {
   readonly kind: "schema-change";
+  /** The statement; null if the source does not send it (SQL Server). */
   readonly ddl: string | null;
+  /** The name of the database; null if it is not stated. */
   readonly database: string | null;
+  /** The name of the schema; null for databases without schemas. */
   readonly schema: string | null;
   /** Debezium's `tableChanges`, as they were sent. */
   readonly tables: readonly Readonly<Record<string, unknown>>[];
+  /** Where the statement stands in its source. */
   readonly source: Source;
+  /** The time at which the connector processed it, in milliseconds since the epoch; null if it is not stated. */
   readonly tsMs: number | null;
 }
 
 /** What Debezium says of itself, such as the progress of a snapshot. */
 export interface NotificationEvent extends EventBase {
   readonly kind: "notification";
+  /** The id of the notification; about an incremental snapshot, the id of the signal that started it. */
   readonly id: string;
+  /** What happened to the aggregate: `STARTED`, `IN_PROGRESS`, `COMPLETED`, ... */
   readonly type: string;
+  /** What the notification is about: `Initial Snapshot`, `Incremental Snapshot`, ... */
   readonly aggregateType: string;
+  /** More about it, by names that depend on the type: tables, progress. Empty if nothing was sent. */
   readonly additionalData: Readonly<Record<string, unknown>>;
+  /** The time of the notification, in milliseconds since the epoch; null if it is not stated. */
   readonly tsMs: number | null;
 }
 
 /** Everything before a point of the source has arrived. */
 export interface WatermarkEvent extends EventBase {
   readonly kind: "watermark";
+  /** The point: TiDB's timestamp (TSO) as a bigint, CockroachDB's as text; null if it is not stated. */
   readonly watermark: bigint | string | null;
+  /** The same point in milliseconds since the epoch; null if it cannot be computed. */
   readonly tsMs: number | null;
 }
 
 /** A value that was decoded, but whose envelope or operation is unknown. */
 export interface UnknownEvent extends EventBase {
   readonly kind: "unknown";
+  /** The whole value, as its encoding gives it. */
   readonly value: unknown;
 }
 

@@ -25,12 +25,15 @@ export interface JsonSchemaValidatorOptions {
 
 /** A schema inside a text: an object, or true or false. `base` is the address that references in it start from. */
 export interface JsonSchemaPlace {
+  /** The schema itself, as `JSON.parse` gives it. */
   readonly node: unknown;
+  /** The address that references in it start from. */
   readonly base: string;
 }
 
 /** The text of a schema and the texts that it refers to. Nothing is fetched. */
 export interface JsonSchemaDocuments {
+  /** The schema that the value was written with. */
   readonly root: JsonSchemaPlace;
   /** The schema that a reference means. Throws a `DecodeError` of code `schema-invalid` if no text has it. */
   resolve(reference: string, from: JsonSchemaPlace): JsonSchemaPlace;

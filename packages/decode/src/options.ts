@@ -79,10 +79,15 @@ export interface ValueOptions {
 
 /** The part of `Temporal` that makes values. */
 export interface TemporalLike {
+  /** Makes dates. */
   readonly PlainDate: { from(text: string): unknown };
+  /** Makes times of day. */
   readonly PlainTime: { from(text: string): unknown };
+  /** Makes times without a zone. */
   readonly PlainDateTime: { from(text: string): unknown };
+  /** Makes times with an offset. */
   readonly Instant: { from(text: string): unknown };
+  /** Makes intervals. */
   readonly Duration: { from(text: string): unknown };
 }
 
@@ -206,6 +211,7 @@ export function resolveLimits(options: DecodeLimits = {}): ResolvedLimits {
 
 /** How values are checked against their JSON Schema. */
 export interface ResolvedValidation {
+  /** Makes the checks of a schema, once. */
   readonly validator: JsonSchemaValidator;
   /** One message in this number of messages is checked. */
   readonly interval: number;

@@ -10,13 +10,19 @@ export type RecordHeaders = readonly (readonly [name: string, value: Uint8Array 
 
 /** One record as an object. A null value is a tombstone. An empty value is not. */
 export interface KafkaRecord {
+  /** The name of the topic. It may name the table, and hints are found by it. */
   readonly topic: string;
+  /** The number of the partition, from 0. */
   readonly partition: number;
+  /** The offset of the record in its partition. */
   readonly offset: bigint;
   /** Milliseconds since the epoch. */
   readonly timestamp: bigint;
+  /** The bytes of the key; null if there is none. */
   readonly key: Uint8Array | null;
+  /** The bytes of the value; null for a tombstone. */
   readonly value: Uint8Array | null;
+  /** The headers in their order: name and bytes. Some formats name their schema there. `[]` if there are none. */
   readonly headers: RecordHeaders;
 }
 
@@ -25,7 +31,9 @@ export interface KafkaRecord {
  * as long as the batch exists. `record` is the batch's own handle, a small integer: an index, or a position in its bytes.
  */
 export interface RecordBatch {
+  /** The name of the topic. */
   readonly topic: string;
+  /** The number of the partition, from 0. */
   readonly partition: number;
   /** The offset of a record in its partition. */
   offsetAt(record: number): bigint;
@@ -49,13 +57,21 @@ export interface RecordBatch {
  * Null bytes are Kafka's null. A cursor may be moved as soon as a synchronous call with it has returned.
  */
 export interface RecordCursor {
+  /** The batch that the record is of. */
   readonly batch: RecordBatch;
+  /** The batch's handle of the record. */
   readonly record: number;
+  /** The bytes that hold the key; null if the record has no key. */
   readonly keyBytes: Uint8Array | null;
+  /** The index of the key's first byte. */
   readonly keyStart: number;
+  /** The index after the key's last byte. */
   readonly keyEnd: number;
+  /** The bytes that hold the value; null for a tombstone. */
   readonly valueBytes: Uint8Array | null;
+  /** The index of the value's first byte. */
   readonly valueStart: number;
+  /** The index after the value's last byte. */
   readonly valueEnd: number;
 }
 
@@ -70,7 +86,9 @@ export interface RecordWalk extends RecordCursor {
 
 /** The part of a record object that a walk reads. */
 export interface RecordBytes {
+  /** The bytes of the key; null if there is none. */
   readonly key: Uint8Array | null;
+  /** The bytes of the value; null for a tombstone. */
   readonly value: Uint8Array | null;
 }
 

@@ -23,6 +23,7 @@ export type SchemaType = "AVRO" | "JSON" | "PROTOBUF" | "KCONNECT" | (string & {
 export type MessageSelector =
   | {
       readonly kind: "path";
+      /** The index of the outermost message, then of the one inside of it, and so on; from 0. */
       readonly path: readonly number[];
       /**
        * Whether the messages that map fields make count as well, as in descriptors (writers in Python and Go count them).
@@ -35,7 +36,9 @@ export type MessageSelector =
 
 /** A schema in the form that a registry returns. */
 export interface RegisteredSchema {
+  /** The id that was asked for. */
   readonly id: SchemaId;
+  /** The language of the schema. */
   readonly schemaType: SchemaType;
   /** The schema's text. It is not trusted: it is parsed within limits and gets into generated code only as quoted constants. */
   readonly schema: string;
@@ -53,6 +56,7 @@ export interface RegisteredSchema {
 export interface SchemaReference {
   /** The name by which the referring schema refers to it. */
   readonly name: string;
+  /** The text of the schema that is referred to. */
   readonly schema: string;
 }
 

@@ -4,11 +4,13 @@ import { type Place, placeOf } from "./place.ts";
 
 /** An assignment of a driver. The topic's id becomes known when the partition starts. */
 export interface OwnAssignment extends PartitionAssignment {
+  /** The topic's id; null until the partition starts, and if the brokers have no topic ids. */
   topicId: string | null;
 }
 
 /** A partition that this member holds. A driver adds what its client needs. */
 export interface HeldPartition<Ahead = unknown> {
+  /** The assignment, whose identity tells it from earlier ones of the same partition. */
   readonly assignment: OwnAssignment;
   /** The highest offset that this assignment has committed; null before the first commit. */
   committedTo: bigint | null;

@@ -7,6 +7,7 @@ const landmarkText = /^cdckit\/1 after=(\d{1,19}):(-?\d{1,19}):(-?\d{1,10})$/;
 
 /** What a commit's metadata says about the topic of its offset. */
 export interface CommitOrigin {
+  /** The id of the topic in which the offset was reached; null if the metadata does not have it. */
   readonly topicId: string | null;
   /** A record before the offset, if no topic id is known. */
   readonly landmark: Landmark | null;

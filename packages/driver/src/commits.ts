@@ -4,9 +4,11 @@ import { RequestLine } from "./request-line.ts";
 
 /** What committing needs of a driver. */
 export interface CommitParts<Held extends HeldPartition> {
+  /** The partitions that the member holds. Offsets of other assignments are not committed. */
   readonly assignments: Assignments<Held>;
   /** Commits these offsets. Their metadata names the topic id of their assignments. */
   readonly send: (offsets: readonly OffsetCommit[]) => Promise<void>;
+  /** Writes the records and commits the offsets, in one transaction of Kafka. */
   readonly transact: (records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]) => Promise<void>;
 }
 

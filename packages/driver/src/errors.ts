@@ -26,6 +26,7 @@ export type DriverErrorCode =
 
 /** What a {@link DriverError} carries beside its code and its message. */
 export interface DriverErrorOptions {
+  /** The client's error, whole; absent if there was none. */
   readonly cause?: unknown;
   /** With `offset-out-of-range` and `topic-recreated`: what is missing. */
   readonly lost?: LostRange;
@@ -39,6 +40,7 @@ const brand = Symbol.for("@cdckit/driver/DriverError");
  * class of its own, which gives it a name.
  */
 export class DriverError<Code extends string = DriverErrorCode> extends Error {
+  /** What happened, for programs. The page at `helpUrl` explains it. */
   readonly code: Code;
   /** The page about this code: what happened, why, and what to do. */
   readonly helpUrl: string;

@@ -2,7 +2,9 @@ import type { PartitionAssignment } from "@cdckit/consumer";
 
 /** A record of the log: its offset, its timestamp, and the leader epoch in which it was written. */
 export interface Landmark {
+  /** The offset of the record. */
   readonly offset: bigint;
+  /** The record's timestamp, in milliseconds since the epoch, as text. */
   readonly timestamp: string;
   /** -1 if the brokers do not keep it. */
   readonly leaderEpoch: number;

@@ -5,13 +5,17 @@ import type { Place } from "./place.ts";
 
 /** The ends of a log at this moment. */
 export interface LogEnds {
+  /** The offset of the first record that is there. */
   readonly low: bigint;
+  /** The offset after the last record. */
   readonly high: bigint;
 }
 
 /** An offset, and the id of its topic if that is known. */
 export interface Position {
+  /** The next offset to read. */
   readonly offset: bigint;
+  /** The id of the topic in which it was reached; null if it is not known. */
   readonly topicId: string | null;
   /** A record before it, if no id is known. */
   readonly landmark?: Landmark | null;
@@ -19,6 +23,7 @@ export interface Position {
 
 /** A partition, and the id that its topic has now, if that is known. */
 export interface IdentifiedPlace extends Place {
+  /** The id of the topic; null or absent if it is not known. */
   readonly topicId?: string | null;
 }
 

@@ -3,16 +3,21 @@ import { type RecordBytes, type RecordHeaders, RecordObjectsWalk, type RecordWal
 
 /** A client's object for a record. */
 export interface MessageObject extends RecordBytes {
+  /** The offset, as the client writes it: most write text, because it may be above 2^53. */
   readonly offset: string | number;
+  /** Milliseconds since the epoch, as the client writes them. */
   readonly timestamp: string | number;
 }
 
 /** Messages of one partition, as a client hands them over. */
 export interface MessageObjects<Message extends MessageObject> {
+  /** The partition that they were fetched for. */
   readonly assignment: PartitionAssignment;
+  /** The messages in the order of their offsets. */
   readonly messages: readonly Message[];
   /** The offset after the last message, or after what follows it and is no record. */
   readonly nextOffset: bigint;
+  /** The offset after the partition's last readable record; null if the client does not say it. */
   readonly highWatermark: bigint | null;
   /** What the client keeps for a message besides its key and value. For small messages that is most of the memory. */
   readonly bytesPerMessage: number;

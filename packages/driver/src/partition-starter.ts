@@ -12,9 +12,13 @@ const startPauseMs = 500;
 
 /** What starting partitions needs of a driver. */
 export interface PartitionStarterParts<Held extends HeldPartition> {
+  /** Answers where logs begin and end, what is committed, and which ids topics have. */
   readonly brokers: BrokerQuestions;
+  /** What the consumer asked for: `from`, `startAt` and `lostRange` decide the starts. */
   readonly subscription: Subscription;
+  /** Gets the assignments, the starts, and the ranges that are skipped. */
   readonly sink: DriverSink;
+  /** The partitions that the member holds. What has left them is not started. */
   readonly assignments: Assignments<Held>;
   /** Called with new partitions before the consumer knows them, in the same turn. */
   readonly begun?: (held: readonly Held[]) => void;
@@ -24,9 +28,11 @@ export interface PartitionStarterParts<Held extends HeldPartition> {
   readonly putBack: (offset: OffsetCommit) => Promise<void>;
   /** Whether asking again may help. By default it always may. */
   readonly isTransient?: (error: unknown) => boolean;
+  /** Makes an error of the driver's own class. */
   readonly makeError: MakeDriverError;
   /** Aborted when the session is closed. */
   readonly over: AbortSignal;
+  /** Ends the session: a start was not found out within a minute, or it is a lost range at which the consumer halts. */
   readonly fail: (error: unknown) => void;
 }
 

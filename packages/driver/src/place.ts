@@ -1,6 +1,8 @@
 /** A partition of a topic. */
 export interface Place {
+  /** The name of the topic. */
   readonly topic: string;
+  /** The number of the partition, from 0. */
   readonly partition: number;
 }
 

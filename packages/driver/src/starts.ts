@@ -6,6 +6,7 @@ import { placeOf, topicsOf } from "./place.ts";
 
 /** Where a partition starts, and why there. */
 export interface Start extends OffsetCommit {
+  /** The partition that starts. */
   readonly assignment: OwnAssignment;
   /** The group's commit, if there is one of this topic. */
   readonly committed: bigint | null;

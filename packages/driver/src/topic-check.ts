@@ -13,8 +13,11 @@ const afterBatchMs = 1_000;
 
 /** What asking for the ids of topics needs of a driver. */
 export interface TopicCheckParts<Held extends HeldPartition> {
+  /** Answers which ids topics have. */
   readonly brokers: Pick<BrokerQuestions, "topicIds">;
+  /** The partitions whose topic's id is known, and compared. */
   readonly assignments: Pick<Assignments<Held>, "identified">;
+  /** Gets a warning if the brokers cannot be asked. */
   readonly logger: Logger;
   /** Called with partitions whose topic was recreated. */
   readonly recreated: (held: readonly Held[]) => void;

@@ -4,11 +4,15 @@ import { wantedTopics } from "./preflight.ts";
 
 /** What looking for new topics needs of a driver. */
 export interface TopicWatchParts {
+  /** Answers which topics there are. */
   readonly brokers: Pick<BrokerQuestions, "topics">;
+  /** The subscription: names of topics, and regular expressions over names. */
   readonly wanted: readonly (string | RegExp)[];
   /** The topics that are consumed already. */
   readonly known: readonly string[];
+  /** Milliseconds between two questions. */
   readonly intervalMs: number;
+  /** Gets a line for new topics, and a warning if the brokers cannot be asked. */
   readonly logger: Logger;
   /** Resolves when these topics are consumed. */
   readonly found: (topics: readonly string[]) => Promise<void>;

@@ -11,6 +11,7 @@ const brand = Symbol.for("@cdckit/fastify/FastifyCdcError");
 /** A plugin that was registered with wrong options. */
 export class FastifyCdcError extends Error {
   override readonly name = "FastifyCdcError";
+  /** What is wrong, for programs. The page at `helpUrl` explains it. */
   readonly code: FastifyCdcErrorCode;
   /** The page about this code: what happened, why, and what to do. */
   readonly helpUrl: string;

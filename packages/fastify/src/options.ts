@@ -3,6 +3,7 @@ import { FastifyCdcError } from "./errors.ts";
 
 /** The part of a prom-client `Registry` that is used. */
 export interface MetricsRegistry {
+  /** The `content-type` of the response that holds the metrics. */
   readonly contentType: string;
   /** All metrics in the text format of Prometheus. */
   metrics(): string | Promise<string>;
@@ -29,7 +30,10 @@ export interface FastifyCdcOptions {
   readonly readyPath?: string | false;
   /** The registry that `metricsPath` shows: the one that the consumer got as `telemetry.prometheus`. Without it, there is no such route. */
   readonly metrics?: MetricsRegistry;
-  /** @default "/metrics" */
+  /**
+   * The path that answers with the metrics.
+   * @default "/metrics"
+   */
   readonly metricsPath?: string;
   /**
    * Whether the app closes when the consumer has ended by itself: stopped by a signal, or halted. `false`: the app stays, and `livePath`

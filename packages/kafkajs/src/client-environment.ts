@@ -12,7 +12,9 @@ export interface ClientEnvironment extends ClientProperties {
 
 /** Where a schema registry is, and how to log in there. */
 export interface RegistrySettings {
+  /** The roots of the registry's API, at least one: several addresses of one registry. */
   readonly urls: readonly string[];
+  /** The login; absent if the variables name none. */
   readonly auth?: { readonly basic: { readonly username: string; readonly password: string } } | { readonly bearer: string };
 }
 

@@ -5,6 +5,7 @@ import { type KafkaListener, type Listener, probeListener } from "./probe-listen
 
 /** How a connection was tried, without the secrets of the login. */
 export interface ConnectionAttempt {
+  /** The addresses that were tried, `host:port`. */
   readonly brokers: readonly string[];
   /** Absent if the connection was plain. */
   readonly tls?: ConnectionOptions;
@@ -16,23 +17,33 @@ export interface ConnectionAttempt {
 export interface SettingNames {
   /** The setting of the brokers' addresses. */
   readonly brokers: string;
+  /** How to turn TLS on. */
   readonly useTls: string;
+  /** How to turn TLS off. */
   readonly leaveTls: string;
   /** How to name the authority that signs the brokers' certificates. */
   readonly nameAuthority: string;
+  /** How to give the client a certificate of its own. */
   readonly showCertificate: string;
   /** The setting of the client's own certificate. */
   readonly certificate: string;
+  /** How to give a login. */
   readonly logIn: string;
+  /** How to take the login out. */
   readonly leaveLogin: string;
+  /** How to choose another SASL mechanism. */
   readonly changeMechanism: string;
+  /** Where user name and password are set. */
   readonly checkLogin: string;
+  /** Which rights on topics and groups the user needs. */
   readonly rights: string;
 }
 
 /** Why brokers refused a client, and what to do about it. */
 export interface ConnectionDiagnosis {
+  /** The code that an error about this has. */
   readonly code: KafkaJsDriverErrorCode;
+  /** One sentence or two: which broker, what it wants, and the setting to change. */
   readonly sentence: string;
   /** False if nothing answered, because that may be transient. */
   readonly isCertain: boolean;

@@ -14,7 +14,10 @@ export interface KafkaJsTuning {
    * @default 60_000
    */
   readonly rebalanceTimeoutMs?: number;
-  /** @default 3_000 */
+  /**
+   * Milliseconds between two heartbeats. It must be smaller than `sessionTimeoutMs`; about a third of it is usual.
+   * @default 3_000
+   */
   readonly heartbeatIntervalMs?: number;
   /**
    * Largest number of bytes of one partition in a fetch: the size of a batch.
@@ -66,12 +69,15 @@ export type ConnectTo = (broker: BrokerAddress) => BrokerAddress;
 
 /** Where a broker is reached. */
 export interface BrokerAddress {
+  /** A name or an address, without a scheme. */
   readonly host: string;
+  /** The port of a Kafka listener. */
   readonly port: number;
 }
 
 /** A client that the application has made. It keeps its own logger and its own sockets. */
 export interface OwnKafka {
+  /** The client. Its brokers, TLS and login are those that the driver uses. */
   readonly kafka: Kafka;
 }
 

@@ -19,6 +19,7 @@ const brand = Symbol.for("@cdckit/lambda/LambdaError");
 /** A handler that was set up wrongly, or that got what it cannot handle. The message never holds bytes of a record. */
 export class LambdaError extends Error {
   override readonly name = "LambdaError";
+  /** What happened, for programs. The page at `helpUrl` explains it. */
   readonly code: LambdaErrorCode;
   /** The page about this code: what happened, why, and what to do. */
   readonly helpUrl: string;

@@ -4,6 +4,7 @@ import { LambdaError } from "./errors.ts";
 
 /** An event of an event source mapping for Amazon MSK (`aws:kafka`) or for a Kafka of your own (`SelfManagedKafka`). */
 export interface KafkaEvent {
+  /** `aws:kafka` or `SelfManagedKafka`. */
   readonly eventSource: string;
   /** The records of each partition, in the order of their offsets, by `topic-partition`. */
   readonly records: Readonly<Record<string, readonly KafkaEventRecord[]>>;
@@ -11,18 +12,25 @@ export interface KafkaEvent {
 
 /** A record as Lambda writes it: key and value in base64, each header as an object of one name. What is null may be left out. */
 export interface KafkaEventRecord {
+  /** The name of the topic. */
   readonly topic: string;
+  /** The number of the partition, from 0. */
   readonly partition: number;
+  /** The record's offset, as a JSON number. */
   readonly offset: number;
   /** Milliseconds since the epoch. */
   readonly timestamp: number;
+  /** The bytes of the key in base64. */
   readonly key?: string | null;
+  /** The bytes of the value in base64; null for a tombstone. */
   readonly value?: string | null;
+  /** One object for each header, in their order: its name, and the bytes of its value as numbers (a byte above 127 may be negative); null for no value. */
   readonly headers?: readonly Readonly<Record<string, readonly number[] | null>>[] | null;
 }
 
 /** Where Lambda goes on: one entry for each partition that has a failure. The records below it count as handled. */
 export interface KafkaBatchResponse {
+  /** The failures. Empty: all records are handled. */
   readonly batchItemFailures: readonly KafkaBatchItemFailure[];
 }
 

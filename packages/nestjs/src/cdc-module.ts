@@ -7,6 +7,7 @@ import { CdcService } from "./cdc-service.ts";
 export interface CdcModuleAsyncOptions extends Pick<ModuleMetadata, "imports"> {
   /** What the factory gets. */
   readonly inject?: FactoryProvider["inject"];
+  /** Makes the options of `createConsumer`. It is called once, with what `inject` names. */
   readonly useFactory: (...dependencies: never[]) => ConsumerOptions | Promise<ConsumerOptions>;
 }
 

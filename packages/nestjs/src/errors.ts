@@ -11,6 +11,7 @@ const brand = Symbol.for("@cdckit/nestjs/NestCdcError");
 /** A handler that the module cannot use. */
 export class NestCdcError extends Error {
   override readonly name = "NestCdcError";
+  /** What is wrong, for programs. The page at `helpUrl` explains it. */
   readonly code: NestCdcErrorCode;
   /** The page about this code: what happened, why, and what to do. */
   readonly helpUrl: string;

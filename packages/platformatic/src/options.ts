@@ -15,7 +15,10 @@ export interface PlatformaticTuning {
    * @default 60_000
    */
   readonly rebalanceTimeoutMs?: number;
-  /** @default 3_000 */
+  /**
+   * Milliseconds between two heartbeats. It must be smaller than `sessionTimeoutMs`; about a third of it is usual.
+   * @default 3_000
+   */
   readonly heartbeatIntervalMs?: number;
   /**
    * Largest number of bytes of one partition in a fetch. One more fetch of a partition may wait for the consumer.
@@ -55,8 +58,11 @@ export type PlatformaticCredential = string | (() => string | Promise<string>);
 /** How the client logs in. */
 export type PlatformaticLogin =
   | {
+      /** The SASL mechanism, in Kafka's names in lower case. */
       readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512";
+      /** The name of the user. */
       readonly username: PlatformaticCredential;
+      /** The password of the user. It is never logged. */
       readonly password: PlatformaticCredential;
     }
   | { readonly mechanism: "oauthbearer"; readonly token: PlatformaticCredential };
@@ -67,8 +73,15 @@ export interface PlatformaticConnection {
   readonly brokers: readonly string[];
   /** `true`, or options of Node's `tls.connect`: `ca`, `cert`, `key`. */
   readonly ssl?: boolean | TlsOptions;
+  /**
+   * The login.
+   * @default none
+   */
   readonly sasl?: PlatformaticLogin;
-  /** @default "cdckit" */
+  /**
+   * The name of the client in the brokers' logs, metrics and quotas.
+   * @default "cdckit"
+   */
   readonly clientId?: string;
   /**
    * The client's module, or a function that loads it: `() => import("@platformatic/kafka")`. A bundler sees this import and packs the client; it does

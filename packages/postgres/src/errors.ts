@@ -46,9 +46,11 @@ const brand = Symbol.for("@cdckit/postgres/PostgresSinkError");
 /** A sink that was set up wrongly, or could not apply a batch. The message names tables and columns, never values. */
 export class PostgresSinkError extends Error {
   override readonly name = "PostgresSinkError";
+  /** What happened, for programs. The page at `helpUrl` explains it. */
   readonly code: PostgresSinkErrorCode;
   /** The page about this code: what happened, why, and what to do. */
   readonly helpUrl: string;
+  /** Whether the sink tries the batch again by itself. */
   readonly retriable: boolean;
 
   constructor(code: PostgresSinkErrorCode, detail: string, options: { readonly cause?: unknown } = {}) {

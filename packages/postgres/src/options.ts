@@ -19,7 +19,9 @@ export interface OwnPool extends PostgresPool {
 export interface PostgresClient {
   /** Runs one statement with its parameters; rejects with the error of the client. */
   query(query: { readonly name?: string; readonly text: string; readonly values?: readonly unknown[] }): Promise<{
+    /** The rows of the result, each an object by column name. */
     readonly rows: readonly Record<string, unknown>[];
+    /** How many rows the statement has written or read; null if it is of another kind. */
     readonly rowCount: number | null;
   }>;
   /** Returns the connection to the pool. With an error, the connection is closed. */
@@ -32,8 +34,12 @@ export interface PostgresClient {
 
 /** The table that rows are written to. */
 export interface TableTarget {
-  /** @default the sink's `schema` */
+  /**
+   * The schema of the table.
+   * @default the sink's `schema`
+   */
   readonly schema?: string;
+  /** The table's name, without its schema and without quotes. */
   readonly name: string;
 }
 

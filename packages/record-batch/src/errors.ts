@@ -21,7 +21,9 @@ export type RecordBatchErrorCode =
 
 /** Where a record batch stands. */
 export interface RecordBatchPlace {
+  /** The name of the topic. */
   readonly topic: string;
+  /** The number of the partition, from 0. */
   readonly partition: number;
   /** The first offset of the batch. */
   readonly offset: bigint;
@@ -29,6 +31,7 @@ export interface RecordBatchPlace {
 
 /** What a {@link RecordBatchError} carries beside its code, its message and its place. */
 export interface RecordBatchErrorOptions {
+  /** The error of a decompression; absent if there was none. */
   readonly cause?: unknown;
   /** What was expected, if that is a number or a few words. */
   readonly expected?: string | number | bigint;
@@ -47,6 +50,7 @@ const brand = Symbol.for("@cdckit/record-batch/RecordBatchError");
  */
 export class RecordBatchError extends Error {
   override readonly name = "RecordBatchError";
+  /** What is wrong with the batch, for programs. The page at `helpUrl` explains it. */
   readonly code: RecordBatchErrorCode;
   /** The page about this code: what happened, why, and what to do. */
   readonly helpUrl: string;
@@ -54,10 +58,13 @@ export class RecordBatchError extends Error {
   readonly detail: string;
   /** Null if the error comes from a decompression that was called by itself. */
   readonly topic: string | null;
+  /** Null if `topic` is. */
   readonly partition: number | null;
   /** The first offset of the batch. Everything below it was handed over. */
   readonly offset: bigint | null;
+  /** What was expected, if that is a number or a few words: a checksum, a length. Null otherwise. */
   readonly expected: string | number | bigint | null;
+  /** What was found instead. */
   readonly found: string | number | bigint | null;
   /** With `incomplete-batch`: how many bytes the whole batch takes, as it says itself. Null if it is cut before it says so. */
   readonly neededBytes: number | null;

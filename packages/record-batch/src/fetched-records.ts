@@ -2,6 +2,7 @@
 
 /** A transaction that was aborted, as a Fetch response with the isolation level `read_committed` lists it. */
 export interface AbortedTransaction {
+  /** The id of the producer, which its record batches name. */
   readonly producerId: bigint;
   /** The offset of its first record in this partition. It may be below the offset that was asked for. */
   readonly firstOffset: bigint;
@@ -12,8 +13,11 @@ export interface AbortedTransaction {
  * assignment for which it fetched.
  */
 export interface FetchedRecords<Assignment = unknown> {
+  /** The name of the topic, for errors. */
   readonly topic: string;
+  /** The number of the partition, from 0, for errors. */
   readonly partition: number;
+  /** The driver's own, which each record set gets as it is. */
   readonly assignment: Assignment;
   /**
    * Record batches as the broker sent them, one after another. The last one may be incomplete. The bytes are not copied: they must stay as

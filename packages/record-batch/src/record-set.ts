@@ -6,6 +6,7 @@ import type { RecordBatch, RecordWalk } from "@cdckit/decode";
  * aborted transactions and gaps of compaction move `nextOffset` alone.
  */
 export interface RecordSet<Assignment = unknown> extends RecordBatch {
+  /** The driver's own, of the response that it came from. */
   readonly assignment: Assignment;
   /** Starts before the first record. Every call starts a new walk, which makes neither an object nor a slice for a record. It never throws. */
   walk(): RecordWalk;
@@ -15,6 +16,7 @@ export interface RecordSet<Assignment = unknown> extends RecordBatch {
   readonly byteLength: number;
   /** The offset after the last record batch, whatever was left out of it. The next set begins here. */
   readonly nextOffset: bigint;
+  /** The offset after the partition's last readable record, as the response said it; null if it did not. */
   readonly highWatermark: bigint | null;
   /** The leader epoch in which the last batch was written. Null if the batch does not say it. */
   readonly lastLeaderEpoch: number | null;

@@ -10,12 +10,25 @@ const retriableByCode: Readonly<Record<SchemaLoadFailure, boolean>> = {
 
 /** What a {@link RegistryError} carries beside its code and its message. */
 export interface RegistryErrorOptions {
+  /** The error that led to this one; absent if there was none. */
   readonly cause?: unknown;
+  /** The schema id that was asked for; absent if the question was another one. */
   readonly id?: SchemaId | undefined;
+  /** The registry that was asked, without userinfo. */
   readonly url?: string | undefined;
+  /** The HTTP status; absent if there was no answer. */
   readonly status?: number | undefined;
+  /** How long the registry has asked us to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
+  /**
+   * False if "not found" is about a schema that the asked one refers to.
+   * @default true
+   */
   readonly isCertain?: boolean | undefined;
+  /**
+   * False if what answered is no schema registry.
+   * @default true
+   */
   readonly isRegistry?: boolean | undefined;
 }
 
@@ -28,6 +41,7 @@ const brand = Symbol.for("@cdckit/registry/RegistryError");
  */
 export class RegistryError extends Error {
   override readonly name = "RegistryError";
+  /** What happened, for programs. The page at `helpUrl` explains it. */
   readonly code: SchemaLoadFailure;
   /** The page about this code: what happened, why, and what to do. */
   readonly helpUrl: string;

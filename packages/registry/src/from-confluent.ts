@@ -17,8 +17,11 @@ export interface ConfluentClient {
 
 /** A schema as Confluent's client gives it. */
 export interface ConfluentSchemaInfo {
+  /** The text of the schema. */
   readonly schema: string;
+  /** `AVRO`, `PROTOBUF` or `JSON`; absent for Avro. */
   readonly schemaType?: string;
+  /** What the text names and does not hold. */
   readonly references?: readonly { readonly name: string; readonly subject: string; readonly version: number }[];
 }
 

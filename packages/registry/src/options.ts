@@ -33,8 +33,11 @@ export interface RegistryOptions {
    * @default 10_000
    */
   readonly timeoutMs?: number;
+  /** How many schemas are kept, and for how long an answer "not found" is. */
   readonly cache?: SchemaCacheOptions;
+  /** How often a request that fails is sent again, and with which pauses. */
   readonly retry?: RegistryRetryOptions;
+  /** When an address that fails all the time is not asked any more for a while. */
   readonly breaker?: RegistryBreakerOptions;
   /**
    * Requests under way at once.
@@ -51,21 +54,39 @@ export interface RegistryOptions {
    * @default 64
    */
   readonly maxReferences?: number;
-  /** @default "cdckit-registry" */
+  /**
+   * The `user-agent` of every request.
+   * @default "cdckit-registry"
+   */
   readonly userAgent?: string;
-  /** @default globalThis.fetch */
+  /**
+   * What sends the requests: for proxies, agents with certificates, and tests.
+   * @default globalThis.fetch
+   */
   readonly fetch?: typeof globalThis.fetch;
-  /** @default the system's clock */
+  /**
+   * Where all time comes from. For tests that own the clock.
+   * @default the system's clock
+   */
   readonly clock?: RegistryClock;
-  /** @default Math.random */
+  /**
+   * Numbers from 0 to below 1, for the jitter of pauses. For tests whose runs must be the same.
+   * @default Math.random
+   */
   readonly random?: () => number;
 }
 
 /** How many schemas are kept, and for how long it is believed that one does not exist. */
 export interface SchemaCacheOptions {
-  /** @default 1_000 */
+  /**
+   * The most schemas that are kept. The one that was not used for longest goes first.
+   * @default 1_000
+   */
   readonly maxSchemas?: number;
-  /** @default 67_108_864 */
+  /**
+   * The most bytes of their texts, references included.
+   * @default 67_108_864
+   */
   readonly maxBytes?: number;
   /**
    * How long an id that the registry does not have is not asked for again. At random, up to a quarter longer.
@@ -109,6 +130,7 @@ export interface RegistryBreakerOptions {
 
 /** Limits of the adapters, whose requests are sent by another client. */
 export interface AdapterOptions {
+  /** How many schemas are kept, and for how long an answer "not found" is. */
   readonly cache?: SchemaCacheOptions;
   /**
    * Longest time that the client may take for one schema, its own retries included.
@@ -125,9 +147,15 @@ export interface AdapterOptions {
    * @default 64
    */
   readonly maxReferences?: number;
-  /** @default the system's clock */
+  /**
+   * Where all time comes from. For tests that own the clock.
+   * @default the system's clock
+   */
   readonly clock?: RegistryClock;
-  /** @default Math.random */
+  /**
+   * Numbers from 0 to below 1, for the jitter of pauses. For tests whose runs must be the same.
+   * @default Math.random
+   */
   readonly random?: () => number;
 }
 

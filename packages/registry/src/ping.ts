@@ -8,11 +8,15 @@ import type { Transport } from "./transport.ts";
 
 /** The answer of one address to a reachability check. */
 export interface RegistryPing {
+  /** The address, without userinfo. */
   readonly url: string;
+  /** Whether a schema registry answers there. */
   readonly ok: boolean;
+  /** The HTTP status; undefined if there was no answer. */
   readonly status: number | undefined;
   /** True if asking again cannot help: what answered is no registry, or it refused the credentials. False if there was no answer. */
   readonly isPermanent: boolean;
+  /** What was found, as a sentence. */
   readonly detail: string;
 }
 

@@ -4,8 +4,11 @@ import type { ReferencePlace, UnresolvedSchema } from "./schema-answer.ts";
 
 /** One version of a subject, with the id that messages carry. */
 export interface SubjectVersion extends UnresolvedSchema {
+  /** The id of the schema, as messages in Confluent's framing carry it. */
   readonly id: number;
+  /** The name of the subject: by default the topic with `-key` or `-value`. */
   readonly subject: string;
+  /** The number of the version in its subject, from 1. */
   readonly version: number;
 }
 

@@ -30,7 +30,9 @@ export interface Registry extends SchemaSource {
 export interface RegistryStats {
   /** The addresses, without userinfo. */
   readonly urls: readonly string[];
+  /** Schemas in the cache. */
   readonly cachedSchemas: number;
+  /** Bytes of the texts of these schemas, references included. */
   readonly cachedBytes: number;
   /** Ids that the registry does not have, and that are not asked for again yet. */
   readonly missingIds: number;

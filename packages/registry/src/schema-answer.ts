@@ -2,8 +2,11 @@ import type { SchemaType } from "@cdckit/decode";
 
 /** A schema as a registry writes it. Its references name versions of other subjects. */
 export interface UnresolvedSchema<Place extends ReferencePlace = ReferenceLink> {
+  /** The language of the schema. */
   readonly schemaType: SchemaType;
+  /** The text of the schema. */
   readonly schema: string;
+  /** What the text names and does not hold. Empty if it refers to nothing. */
   readonly references: readonly Place[];
   /** Whether it has rules by which producers transform messages while they write them. */
   readonly hasRuleSet?: boolean;
@@ -13,12 +16,15 @@ export interface UnresolvedSchema<Place extends ReferencePlace = ReferenceLink> 
 export interface ReferencePlace {
   /** Its name in the schema that refers to it. */
   readonly name: string;
+  /** The subject that has the schema; in Apicurio's own API the artifact. */
   readonly subject: string;
+  /** The version in the subject; text in Apicurio's own API. */
   readonly version: number | string;
 }
 
 /** What a reference of the Confluent API names. */
 export interface ReferenceLink extends ReferencePlace {
+  /** The number of the version in its subject, from 1. */
   readonly version: number;
 }
 

@@ -5,8 +5,11 @@ import { ProbeSink } from "./probe-sink.ts";
 
 /** The part of a test framework that the contract needs: vitest's and jest's own functions fit. */
 export interface TestFramework {
+  /** Groups tests under a name. */
   readonly describe: (name: string, body: () => void) => void;
+  /** Declares a test, and `test.skip` one that is not run. */
   readonly test: ((name: string, body: () => Promise<void>) => void) & { readonly skip: (name: string, body: () => Promise<void>) => void };
+  /** Compares by value: `toEqual` throws if the two differ. */
   readonly expect: (actual: unknown) => { toEqual(expected: unknown): void };
 }
 
@@ -39,6 +42,7 @@ export interface DriverHarness {
 
 /** The options of `testDriverContract`. */
 export interface DriverContractOptions {
+  /** Starts the driver, and writes to its topics. */
   readonly harness: DriverHarness;
   /** Tests that this driver cannot pass, by name, each with its reason. */
   readonly skip?: readonly { readonly test: string; readonly reason: string }[];

@@ -5,13 +5,17 @@ import { mangled, seededRandom } from "./mangled-bytes.ts";
 
 /** One record of a format, and what it says. The truth comes from the format's own writer, or from its specification. */
 export interface FormatSample {
+  /** The name of the sample, for the names of tests. */
   readonly name: string;
+  /** The record as Kafka has it. */
   readonly record: KafkaRecord;
   /** How the record is decoded: the schema source, hints for its topic, formats of one's own. */
   readonly options: DecoderOptions;
   /** The names that the record's events must bear. */
   readonly framing: string;
+  /** The name of the encoding of the value. */
   readonly encoding: string;
+  /** The name of the envelope of the value. */
   readonly envelope: string;
   /** The record's events, each by the fields of `toObject()` that are stated. */
   readonly events: readonly Readonly<Record<string, unknown>>[];
@@ -19,6 +23,7 @@ export interface FormatSample {
 
 /** The options of `testFormatContract`. */
 export interface FormatContractOptions {
+  /** Records of the format, and what they say. At least one. */
   readonly samples: readonly FormatSample[];
   /**
    * Changes made to each sample's bytes, beside cutting them off.

@@ -9,9 +9,11 @@ import { bindMethods } from "./bind-methods.ts";
 
 /** A record to append. What is left out is decided as a broker and a producer would. */
 export interface AppendedRecord {
+  /** The key: bytes, or text that is written as UTF-8. Without it, the record has none. */
   readonly key?: Uint8Array | string | null;
   /** Null is a tombstone; an empty string or array is an empty value. */
   readonly value: Uint8Array | string | null;
+  /** The headers in their order. Without it, the record has none. */
   readonly headers?: RecordHeaders;
   /** Milliseconds since the epoch; 0 if it is left out, so that tests see the same records every time. */
   readonly timestamp?: bigint;
@@ -23,9 +25,13 @@ export interface AppendedRecord {
 
 /** A commit as the broker took it. */
 export interface CommittedOffset {
+  /** The group that committed. */
   readonly groupId: string;
+  /** The name of the topic. */
   readonly topic: string;
+  /** The number of the partition, from 0. */
   readonly partition: number;
+  /** The next offset that the group would read. */
   readonly offset: bigint;
   /** The topic id that the commit's metadata tells. Like Kafka, the broker takes a commit by the topic's name, and does not compare. */
   readonly topicId?: string | null;
@@ -65,9 +71,13 @@ export class MemoryBroker {
   readonly commits: CommittedOffset[] = [];
   /** What goes wrong. */
   readonly faults: MemoryFaults;
+  /** Where the broker's time comes from. */
   readonly clock: Clock;
+  /** Whether a rebalance takes only what moves, or everything from everybody. */
   readonly rebalance: "cooperative" | "eager";
+  /** How long a rebalance waits for a member to let go, in milliseconds. `Infinity` without the option. */
   readonly rebalanceTimeoutMs: number;
+  /** After how many milliseconds without a heartbeat a member is put out. `Infinity` without the option. */
   readonly sessionTimeoutMs: number;
   readonly #topics = new Map<string, MemoryTopic>();
   #topicsCreated = 0;

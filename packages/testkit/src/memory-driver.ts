@@ -30,6 +30,7 @@ export interface MemoryOptions {
 
 /** A driver on a broker in memory. */
 export interface MemoryDriver extends KafkaDriver {
+  /** The broker that it reads: append records to it, look at its commits. */
   readonly broker: MemoryBroker;
   /** Makes every open session fail, as when a client gives up. */
   fail(error: Error): void;

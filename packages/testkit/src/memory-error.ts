@@ -20,6 +20,7 @@ export type MemoryBrokerErrorCode =
 /** What a client of the broker in memory is told. */
 export class MemoryBrokerError extends Error {
   override readonly name = "MemoryBrokerError";
+  /** What a real broker would say, in the words of the drivers' codes. */
   readonly code: MemoryBrokerErrorCode;
   /** The page about this code: what happened, why, and what to do. */
   readonly helpUrl: string;

@@ -7,15 +7,19 @@ export type BrokerOperation = "connect" | "heartbeat" | "fetch" | "commit" | "se
 
 /** Who asks for what. */
 export interface BrokerRequest {
+  /** What is asked for. */
   readonly operation: BrokerOperation;
+  /** The group of the member that asks. */
   readonly groupId: string;
   /** Where the operation has one: a fetch. */
   readonly topic?: string;
+  /** Of the topic, where the operation has one. */
   readonly partition?: number;
 }
 
 /** What a broker in memory does wrong, because a test asks for it. */
 export interface BrokerFault {
+  /** The operation that goes wrong. */
   readonly on: BrokerOperation;
   /**
    * - `"fails"`: nothing is done, and the client is told so; a fetch that fails ends the client

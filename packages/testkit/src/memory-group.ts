@@ -9,6 +9,7 @@ interface Owner {
 
 /** A consumer group: its members, and the partitions of each. */
 export class MemoryGroup {
+  /** The name of the group. */
   readonly groupId: string;
   readonly #broker: MemoryBroker;
   /** What the coordinator has given out. A member that was evicted may hold something else for a while. */

@@ -3,6 +3,7 @@ import { headerNamesEqual, type KafkaRecord, type RecordHeaders, RecordObjectsWa
 
 /** The records of a batch, and where they stand. */
 export interface RecordArrayBatchOptions {
+  /** The partition that the records stand in. */
   readonly assignment: PartitionAssignment;
   /** Records of the assignment's partition in offset order. If there is none, `nextOffset` says how far the partition was read. */
   readonly records: readonly KafkaRecord[];
@@ -11,6 +12,10 @@ export interface RecordArrayBatchOptions {
    * @default the last offset + 1
    */
   readonly nextOffset?: bigint;
+  /**
+   * The offset after the partition's last readable record.
+   * @default null: not known
+   */
   readonly highWatermark?: bigint | null;
 }
 

@@ -3,20 +3,35 @@ import { bytesOf, type WrittenBytes } from "./written-bytes.ts";
 
 /** What a test may say of a record beside its value. */
 export interface RecordFields {
-  /** @default "t" */
+  /**
+   * The name of the topic.
+   * @default "t"
+   */
   readonly topic?: string;
-  /** @default 0 */
+  /**
+   * The number of the partition.
+   * @default 0
+   */
   readonly partition?: number;
-  /** @default 0n */
+  /**
+   * The offset in its partition.
+   * @default 0n
+   */
   readonly offset?: bigint | number;
   /**
    * In milliseconds.
    * @default 0n
    */
   readonly timestamp?: bigint | number;
-  /** @default null */
+  /**
+   * The key, as bytes in one of the written forms.
+   * @default null
+   */
   readonly key?: WrittenBytes | null;
-  /** @default [] */
+  /**
+   * The headers in their order.
+   * @default []
+   */
   readonly headers?: readonly (readonly [name: string, value: WrittenBytes | null])[];
 }
 

@@ -9,7 +9,9 @@ export type RecordingErrorCode =
 
 /** What a {@link RecordingError} carries beside its code, its file and its message. */
 export interface RecordingErrorOptions {
+  /** The error that led to this one; absent if there was none. */
   readonly cause?: unknown;
+  /** The line, counted from 1; absent if it is about the file as a whole. */
   readonly line?: number;
 }
 
@@ -19,11 +21,13 @@ const brand = Symbol.for("@cdckit/testkit/RecordingError");
 /** A recording that could not be read. The message names the file and the line, never what the line holds. */
 export class RecordingError extends Error {
   override readonly name = "RecordingError";
+  /** What is wrong, for programs. The page at `helpUrl` explains it. */
   readonly code: RecordingErrorCode;
   /** The page about this code: what happened, why, and what to do. */
   readonly helpUrl: string;
   /** The message without its code. */
   readonly detail: string;
+  /** The path of the recording, as it was given. */
   readonly file: string;
   /** Counted from 1; absent if the file as a whole cannot be read. */
   readonly line: number | undefined;

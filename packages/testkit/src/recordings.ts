@@ -6,6 +6,7 @@ import { join } from "node:path";
 export interface BundledRecording {
   /** The folder and the topic: `postgres-debezium-3.5/tav.inv.toast`. */
   readonly name: string;
+  /** The path of the recording in this package: NDJSON, packed with gzip if the name ends in `.gz`. */
   readonly file: string;
   /** The schemas that its messages refer to, as `fromBundle` of `@cdckit/registry` reads them. */
   readonly schemasFile: string;

@@ -3,11 +3,13 @@ export type WrittenBytes = string | Uint8Array | HexBytes | Base64Bytes | readon
 
 /** Two digits a byte; spaces between them count for nothing. */
 export interface HexBytes {
+  /** The digits, in either case. */
   readonly hex: string;
 }
 
 /** Bytes, written as base64. */
 export interface Base64Bytes {
+  /** The bytes in base64. */
   readonly base64: string;
 }
 

@@ -5,6 +5,7 @@ import { areSameValues } from "./same-values.ts";
 
 /** A codec, and values that are written and read with it. */
 export interface CodecContractOptions<T> {
+  /** The codec that is tried. */
   readonly codec: Codec<T>;
   /** Values that the codec must be able to write: each one different from the others. */
   readonly values: readonly [T, T, ...T[]];

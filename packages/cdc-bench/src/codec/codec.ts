@@ -7,7 +7,10 @@ export interface Codec<T> {
   readonly name: string;
   /** The bytes belong to the caller: a later call does not change them. */
   serialize(value: T): Uint8Array | Promise<Uint8Array>;
-  /** @throws on bytes that are cut or are not of this codec */
+  /**
+   * The value that the bytes hold.
+   * @throws on bytes that are cut or are not of this codec
+   */
   deserialize(bytes: Uint8Array): T | Promise<T>;
 }
 

@@ -5,11 +5,13 @@ import type { Frame } from "../result/profile-frame.ts";
  * renderers (`render/`) make text for a terminal, Markdown, CSV or HTML of any document and know no command.
  */
 export interface ReportDocument {
+  /** The heading of the report. */
   readonly title: string;
   /** One line on what was measured, and with what. */
   readonly subtitle: string;
   /** Whether the run was interrupted or failed halfway: every renderer says so at the top. */
   readonly isPartial: boolean;
+  /** Tables, charts and texts, in the order in which they are shown. */
   readonly sections: readonly Section[];
 }
 
@@ -39,7 +41,10 @@ export interface Table {
 
 export interface TableHead {
   readonly title: string;
-  /** @default "right" */
+  /**
+   * On which side of its column a cell stands.
+   * @default "right"
+   */
   readonly align?: "left" | "right";
 }
 
@@ -134,8 +139,10 @@ export interface Code {
 /** A picture of a CPU profile: each function as wide as its share of the samples. */
 export interface FlameGraph {
   readonly kind: "flame";
+  /** The heading of the picture. */
   readonly title: string;
   /** The configuration under which it was recorded. */
   readonly subtitle: string;
+  /** The function that has called all others: its width is the whole. */
   readonly root: Frame;
 }

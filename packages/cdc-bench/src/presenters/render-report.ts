@@ -21,7 +21,10 @@ export interface WrittenResult {
 }
 
 export interface ReportOptions {
-  /** @default what the results are called */
+  /**
+   * The heading of the page.
+   * @default what the results are called
+   */
   readonly title?: string | undefined;
   /** How text looks where it is read. */
   readonly look?: TextLook;

@@ -53,7 +53,10 @@ export interface RedriveRunOptions {
   readonly interrupt: AbortSignal;
   /** What the driver logs to. @default nothing is logged */
   readonly logger?: Logger;
-  /** @default 10 s, and three sessions; meant for tests */
+  /**
+   * How long nothing may come before the run ends, in milliseconds.
+   * @default 10 s, and three sessions; meant for tests
+   */
   readonly maxIdleMs?: number;
   readonly maxForeignMs?: number;
   /** Told after every record that is done with. */

@@ -1,7 +1,10 @@
 /** A column of a text table. */
 export interface TableColumn {
   readonly title: string;
-  /** @default "right" */
+  /**
+   * On which side of its column a cell stands.
+   * @default "right"
+   */
   readonly align?: "left" | "right";
 }
 

@@ -2,7 +2,10 @@ import { checkChoice, checkCount, checkMembers, checkNumber } from "../option-ch
 
 /** When a batch of events is handed on: when the first of these limits is reached. */
 export interface BatchOptions {
-  /** @default no bound */
+  /**
+   * The most events of a batch.
+   * @default no bound
+   */
   readonly maxEvents?: number;
   /**
    * Bytes of the records' keys and values.

@@ -13,6 +13,7 @@ import { Wakeup } from "./wakeup.ts";
 
 /** One event of a stream, and the function that says that it is handled. */
 export interface Delivery<Event = CdcEvent> {
+  /** The event. Call `done` after it is handled, also if nothing was to be done. */
   readonly event: Event;
   /** This event is handled. Its offset is committed when everything before it in its partition is done too. A second call does nothing. */
   readonly done: () => void;

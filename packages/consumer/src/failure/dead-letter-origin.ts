@@ -5,9 +5,13 @@ import { cdckitHeader, connectHeader } from "./dead-letter-record.ts";
 
 /** Where a dead letter comes from, and what happened to it there. What the writer left out is null. */
 export interface DeadLetterOrigin {
+  /** Who wrote the letter: a consumer of cdckit, Kafka Connect, or Spring Kafka. */
   readonly writer: "cdckit" | "connect" | "spring";
+  /** The topic that the record came from. */
   readonly topic: string;
+  /** The partition that the record came from. */
   readonly partition: number | null;
+  /** The record's offset there. */
   readonly offset: bigint | null;
   /**
    * The record's own timestamp, in milliseconds since the epoch. Kafka Connect gives it to the letter itself and writes no header: then it
@@ -18,8 +22,14 @@ export interface DeadLetterOrigin {
   readonly groupId: string | null;
   /** Connect's name of the stage: `KEY_CONVERTER`, `VALUE_CONVERTER`, `TASK_PUT`, ... */
   readonly stage: string | null;
+  /**
+   * The error: the name of its class, its message, its stack. For what a handler threw, a letter of cdckit names class and code, and leaves
+   * out the text that it was thrown with.
+   */
   readonly exception: { readonly name: string | null; readonly message: string | null; readonly stack: string | null };
+  /** How often it was tried: by cdckit, or by Spring's retry topics. Null for Kafka Connect. */
   readonly attempts: number | null;
+  /** The id of the value's schema as text, if cdckit wrote the letter and the record named one. */
   readonly schemaId: string | null;
   /** If the record was parked: the offset of the earlier dead letter, of the same key and partition. */
   readonly parkedBehind: bigint | null;

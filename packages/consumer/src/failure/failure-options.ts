@@ -14,9 +14,15 @@ export interface RetryOptions {
    * @default 5
    */
   readonly attempts?: number;
-  /** @default 100 */
+  /**
+   * The delay after the first failure, in milliseconds. `factor` makes it longer each time, and `jitter` takes a random part of it.
+   * @default 100
+   */
   readonly initialDelayMs?: number;
-  /** @default 10_000 */
+  /**
+   * The longest delay, in milliseconds.
+   * @default 10_000
+   */
   readonly maxDelayMs?: number;
   /**
    * Each delay is so many times longer than the one before.
@@ -46,8 +52,11 @@ export interface BreakerOptions {
 
 /** A record by its place. */
 export interface SkippedRecord {
+  /** The name of the topic, as the brokers have it. */
   readonly topic: string;
+  /** The number of the partition, from 0. */
   readonly partition: number;
+  /** The offset of the record, as a bigint, as a safe integer or as its decimal text. */
   readonly offset: OffsetOption;
 }
 

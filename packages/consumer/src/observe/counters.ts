@@ -2,10 +2,13 @@ import type { FilterReason } from "../routing/router.ts";
 
 /** What became of the events, since the start. */
 export interface Counts {
+  /** Records that were read, tombstones among them. */
   readonly records: number;
+  /** Events that the records were decoded to: a record may have none, or many. */
   readonly events: number;
   /** Events that a handler took. If there are only sinks: events that all sinks that take them have applied. */
   readonly handled: number;
+  /** Events that no handler and no sink took, by reason. They are committed. */
   readonly filtered: Readonly<Record<FilterReason, number>>;
   /** Attempts that failed and were repeated. */
   readonly retries: number;

@@ -7,7 +7,9 @@ import { type Suspicion, suspicionTexts } from "./watchdog.ts";
 
 /** A partition that this member has. */
 export interface PartitionHealth {
+  /** The name of the topic. */
   readonly topic: string;
+  /** The number of the partition, from 0. */
   readonly partition: number;
   /**
    * Records between what is handled and the end of the log, as the brokers last said it. Before anything is handled, it counts from the
@@ -20,6 +22,7 @@ export interface PartitionHealth {
 
 /** What `consumer.health()` answers at once, without asking anybody. */
 export interface Health {
+  /** Where the consumer is in its life, from `idle` to `stopped`. */
   readonly phase: Phase;
   /** The consumer should be kept. False after it has stopped or failed, and if its client does not fetch: a new consumer may help. */
   readonly live: boolean;
@@ -28,9 +31,11 @@ export interface Health {
    * read: where the partitions start is known.
    */
   readonly ready: boolean;
+  /** The partitions that this member holds, with their lag. Empty before the group has assigned any. */
   readonly assigned: readonly PartitionHealth[];
   /** When a record was last handled or a batch taken: milliseconds since the epoch. Null before the first. */
   readonly lastProgressAt: number | null;
+  /** What became of records and events since the start. */
   readonly counts: Counts;
   /** What is waited for or retried, the oldest first. At most a hundred. */
   readonly waits: readonly WaitReport[];

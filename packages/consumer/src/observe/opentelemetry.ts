@@ -9,14 +9,18 @@ import type { HandlerSpan, Telemetry } from "./telemetry.ts";
 
 /** The part of `@opentelemetry/api` that is used. Hand over the whole module: `import * as opentelemetry from "@opentelemetry/api"`. */
 export interface OpenTelemetryApi {
+  /** Makes spans, and links them to those of the producers. */
   readonly trace: {
     getTracer(name: string): OpenTelemetryTracer;
     getSpan(context: never): unknown;
     getSpanContext(context: never): unknown;
     setSpan(context: never, span: never): unknown;
   };
+  /** Makes the counters and histograms of a consumer. */
   readonly metrics: { getMeter(name: string): OpenTelemetryMeter };
+  /** Makes a span the current one while a handler runs. */
   readonly context: { active(): unknown; with(context: never, run: () => unknown): unknown };
+  /** Reads `traceparent` and what else the application has registered from the headers of a record. */
   readonly propagation: { extract(context: never, carrier: unknown): unknown };
 }
 

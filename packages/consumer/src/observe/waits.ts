@@ -24,11 +24,18 @@ export interface OpenWait {
 
 /** A wait, as the health report shows it. */
 export interface WaitReport {
+  /** What is waited for, as the subject of a sentence: `the handler of "orders"`, `schema 7`, `the connection`. */
   readonly what: string;
+  /**
+   * Who is asked: `db.example.com:5432`, an address of a registry, the brokers. No credentials. Null if it is nobody outside of the
+   * process.
+   */
   readonly host: string | null;
+  /** The topic, partition or record that waits: `orders`, `orders[0]`, `orders[0]@17`. Null if it is about none. */
   readonly place: string | null;
   /** Milliseconds since the epoch. */
   readonly since: number;
+  /** How long it has lasted, in milliseconds. */
   readonly forMs: number;
   /** Attempts that failed. */
   readonly failures: number;

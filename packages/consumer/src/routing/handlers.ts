@@ -46,14 +46,19 @@ export type EventHandler<Event> = (event: Event) => void | PromiseLike<void>;
 
 /** What to do with the events of a table. An event without a handler is filtered: counted, and committed. */
 export interface TableHandlers<Row = Columns, Key = Columns> {
+  /** A row was inserted. `before` is null. */
   readonly create?: EventHandler<CreateEvent<Row, Key>>;
+  /** A row was changed. `before` is null if the source did not send it (PostgreSQL without REPLICA IDENTITY FULL). */
   readonly update?: EventHandler<UpdateEvent<Row, Key>>;
+  /** A row was deleted. `after` is null; `before` may have the columns of the key alone. */
   readonly delete?: EventHandler<DeleteEvent<Row, Key>>;
   /** A row that a snapshot read. */
   readonly read?: EventHandler<ReadEvent<Row, Key>>;
+  /** The table was emptied. There is no row and no key. */
   readonly truncate?: EventHandler<TruncateEvent>;
   /** A row without an envelope. */
   readonly row?: EventHandler<RowEvent<Row, Key>>;
+  /** The null value that follows a delete, so that compaction may remove the key. */
   readonly tombstone?: EventHandler<TombstoneEvent<Key>>;
   /**
    * Instead of all the others: every event of the table in batches, in order, each batch of one partition. Tombstones and truncates are
@@ -92,19 +97,29 @@ export type Keyed<Event, Key> = Event extends { readonly kind: "truncate" } ? Ev
 
 /** The handlers of a table whose keys are validated. */
 export interface KeyedTableHandlers<Row, Key> {
+  /** A row was inserted. Its key has passed the validator, as the keys of the events below have. */
   readonly create?: EventHandler<Keyed<CreateEvent<Row, Key>, Key>>;
+  /** A row was changed. `before` is null if the source did not send it. */
   readonly update?: EventHandler<Keyed<UpdateEvent<Row, Key>, Key>>;
+  /** A row was deleted. `after` is null. */
   readonly delete?: EventHandler<Keyed<DeleteEvent<Row, Key>, Key>>;
+  /** A row that a snapshot read. */
   readonly read?: EventHandler<Keyed<ReadEvent<Row, Key>, Key>>;
+  /** The table was emptied. The event has no key. */
   readonly truncate?: EventHandler<TruncateEvent>;
+  /** A row without an envelope: what happened to it is not said. */
   readonly row?: EventHandler<Keyed<RowEvent<Row, Key>, Key>>;
+  /** The null value that follows a delete, so that compaction may remove the key. */
   readonly tombstone?: EventHandler<Keyed<TombstoneEvent<Key>, Key>>;
+  /** Instead of all the others: every event of the table, in order, in batches of one partition. */
   readonly batch?: EventHandler<readonly Keyed<TableEvent<Row, Key>, Key>[]>;
 }
 
 /** The types of a table's rows and keys, as `cdc-bench types` writes them. */
 export interface TableTypes<Row = unknown, Key = unknown> {
+  /** The type of `before`, `after` and `row`. */
   readonly row: Row;
+  /** The type of `key`. */
   readonly key: Key;
 }
 
@@ -116,13 +131,21 @@ export type UntypedPattern<Tables extends object> = [keyof Tables] extends [neve
 
 /** Events that belong to no table, by kind. Tombstones that no table handler took are among them. */
 export interface ControlEvents {
+  /** From a heartbeat topic: the connector is alive. */
   readonly heartbeat: HeartbeatEvent;
+  /** From the topic of transaction metadata: a transaction began or ended. */
   readonly transaction: TransactionEvent;
+  /** What an application wrote with `pg_logical_emit_message`. */
   readonly message: MessageEvent;
+  /** From the schema-change topic: the DDL of a table. */
   readonly "schema-change": SchemaChangeEvent;
+  /** From Debezium's notification topic, such as the progress of a snapshot. */
   readonly notification: NotificationEvent;
+  /** From TiCDC's and CockroachDB's resolved records: everything before a time has arrived. */
   readonly watermark: WatermarkEvent;
+  /** A null value, if no `tombstone` handler of a table took it. */
   readonly tombstone: TombstoneEvent;
+  /** A value that was decoded, and that no envelope knows. */
   readonly unknown: UnknownEvent;
 }
 

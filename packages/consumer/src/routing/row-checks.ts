@@ -6,10 +6,15 @@ import type { Target } from "./router.ts";
 
 /** A validator of the Standard Schema (https://standardschema.dev), as zod, valibot and arktype make them. */
 export interface StandardSchema<Output = unknown> {
+  /** The name that the specification gives to its only member. */
   readonly "~standard": {
+    /** The version of the specification. */
     readonly version: 1;
+    /** The name of the library. It is not used. */
     readonly vendor: string;
+    /** Called with each row or key. A promise is awaited; an error that it throws counts as a row that did not pass. */
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    /** For the compiler alone: it is never there at run time. */
     readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
   };
 }
@@ -32,6 +37,7 @@ export interface RowChecks<Row = unknown, Key = unknown> {
 
 /** Checks with a validator of keys: no event with a null key reaches the handlers, unless the validator accepts it. */
 export interface KeyChecks<Row = unknown, Key = unknown> extends RowChecks<Row, Key> {
+  /** The validator of keys. Its output replaces the key that handlers get. */
   readonly key: StandardSchema<Key>;
 }
 

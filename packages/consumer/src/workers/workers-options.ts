@@ -28,7 +28,9 @@ export interface WorkersOptions extends Omit<ConsumerOptions, "driver" | "regist
    * @default Node's own, which are those of the process
    */
   readonly resourceLimits?: WorkerResourceLimits;
+  /** Where schemas come from, as data: each thread makes a registry client of it. A source of your own belongs in the module. */
   readonly registry?: RegistryOptions;
+  /** The options of each thread's decoder. A decoder of your own belongs in the module. */
   readonly decoder?: Exclude<NonNullable<ConsumerOptions["decoder"]>, Decoder>;
   /** `prometheus` gets the figures of all threads together. OpenTelemetry is set up in the module, on the thread whose spans it makes. */
   readonly telemetry?: Pick<TelemetryOptions, "prometheus">;
@@ -36,9 +38,16 @@ export interface WorkersOptions extends Omit<ConsumerOptions, "driver" | "regist
 
 /** Node's names and units: https://nodejs.org/api/worker_threads.html#new-workerfilename-options */
 export interface WorkerResourceLimits {
+  /** The heap of a thread, in MiB. A thread that exceeds it ends with `worker-failed`. */
   readonly maxOldGenerationSizeMb?: number;
+  /** The part of the heap for objects that were made recently, in MiB. */
   readonly maxYoungGenerationSizeMb?: number;
+  /** Memory for compiled code, in MiB. */
   readonly codeRangeSizeMb?: number;
+  /**
+   * The stack of a thread, in MiB.
+   * @default 4, Node's own
+   */
   readonly stackSizeMb?: number;
 }
 

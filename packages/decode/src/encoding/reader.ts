@@ -6,6 +6,7 @@ import type { Type } from "./type.ts";
 
 /** Reads the payloads of one schema. A payload must take every byte from `start` to `end`; if not, a `DecodeError` is thrown. */
 export interface PayloadReader {
+  /** The encoding whose payloads it reads. */
   readonly encoding: EncodingName;
   /** The type of the values, or null if the bytes carry none. */
   readonly type: Type | null;
@@ -48,6 +49,7 @@ export interface ReadPlan {
 
 /** A field that is read when somebody asks for it. */
 export interface DeferredField {
+  /** The name of the outermost field. */
   readonly field: string;
   /** String fields of the deferred record that are read at once. */
   readonly peek: readonly string[];
@@ -63,8 +65,11 @@ export type ColumnHints = ReadonlyMap<string, Semantic>;
 
 /** How a reader of a schema is made. */
 export interface CompileOptions {
+  /** How values are made, with every default filled in. */
   readonly values: ResolvedValueOptions;
+  /** The bounds, with every default filled in. */
   readonly limits: ResolvedLimits;
+  /** Which parts are rows, and which are skipped or deferred. */
   readonly plan: ReadPlan;
   /** Whether readers may be generated as code. If the runtime forbids it, they are made of closures. */
   readonly codeGeneration: boolean;

@@ -6,7 +6,9 @@ import type { Type } from "./type.ts";
 
 /** An encoding whose bytes can be read only with their writer's schema. */
 export interface SchemaEncoding {
+  /** The name by which an event names it. */
   readonly name: EncodingName;
+  /** The language of its schemas, by which a registered schema chooses its encoding. */
   readonly schemaType: SchemaType;
   /**
    * Whether its schemas leave out the semantics of columns, so that hints and learned semantics are used.
@@ -57,6 +59,7 @@ export interface ParsedSchema {
 
 /** An encoding that needs no schema, and that nothing in its bytes distinguishes from others. It is read only if a topic names it. */
 export interface PlainEncoding {
+  /** The name by which a hint and an event name it. */
   readonly name: EncodingName;
   /**
    * The type of all values, if they have the same one. Null: the values stay as `parse` returns them, and are no rows.

@@ -20,18 +20,21 @@ export type PrimitiveKind = "null" | "boolean" | "int" | "long" | "float" | "dou
 
 /** A type that is made of no others. */
 export interface PrimitiveType {
+  /** The primitive type. */
   readonly kind: PrimitiveKind;
   /**
    * How many bits an `int` has, if its schema declares fewer than 32 (Connect's int8 and int16).
    * @default 32
    */
   readonly bits?: 8 | 16;
+  /** What the column means, if its schema or a hint states more than its kind. */
   readonly semantic?: Semantic;
 }
 
 /** Any JSON value. Only text encodings can carry it, because binary ones cannot be read without a type. */
 export interface AnyType {
   readonly kind: "any";
+  /** What the column means, if its schema or a hint states more than its kind. */
   readonly semantic?: Semantic;
 }
 
@@ -40,7 +43,9 @@ export interface MapType {
   readonly kind: "map";
   /** Null if keys are strings: the value is an object without prototype. Otherwise it is a `Map`. */
   readonly keys: Type | null;
+  /** The type of the values. */
   readonly values: Type;
+  /** What the column means, if its schema or a hint states more than its kind. */
   readonly semantic?: Semantic;
 }
 
@@ -49,13 +54,17 @@ export interface RecordType {
   readonly kind: "record";
   /** The full name (Connect's schema name, if there is one), or null. */
   readonly name: string | null;
+  /** The fields in the order of the schema. */
   readonly fields: readonly Field[];
+  /** What the column means, if its schema or a hint states more than its kind. */
   readonly semantic?: Semantic;
 }
 
 /** A field of a record, or a column of a row. */
 export interface Field {
+  /** The name, as the schema has it. */
   readonly name: string;
+  /** The type of its values. */
   readonly type: Type;
   /** The column as its database declares it, if the connector is configured to propagate that. */
   readonly source?: NativeColumn;
@@ -64,7 +73,9 @@ export interface Field {
 /** One of several types. */
 export interface UnionType {
   readonly kind: "union";
+  /** The types of which each value has one, in the order of the schema. */
   readonly branches: readonly Type[];
+  /** A union has none; its branches may. */
   readonly semantic?: undefined;
 }
 

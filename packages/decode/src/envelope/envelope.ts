@@ -10,6 +10,7 @@ import type { Semantic } from "../values/conversion.ts";
  * was read.
  */
 export interface Shape {
+  /** The name of the topic. */
   readonly topic: string;
   /** The schema's full name, or null if there is no schema. */
   readonly typeName: string | null;
@@ -30,9 +31,13 @@ export interface Shape {
 
 /** How a record's value was read. All events of the record state these facts. */
 export interface Route {
+  /** How the value names its schema. */
   readonly framing: FramingName;
+  /** How its bytes are written. */
   readonly encoding: EncodingName;
+  /** Which system wrote it. */
   readonly envelope: EnvelopeName;
+  /** The id of its schema; null if it names none. */
   readonly schemaId: SchemaId | null;
 }
 
@@ -41,10 +46,13 @@ export interface Route {
  * it as a key of a WeakMap.
  */
 export interface EnvelopeScope {
+  /** The name of the topic. */
   readonly topic: string;
   /** The table that the topic or the user's hint names. */
   readonly topicTable: TableName | null;
+  /** How values are made, with every default filled in. */
   readonly values: ResolvedValueOptions;
+  /** The bounds, with every default filled in. */
   readonly limits: ResolvedLimits;
   /** How the connector writes bytes as text; null if the user has not said it. */
   readonly binaryHandling: BinaryHandling | null;
@@ -73,6 +81,7 @@ export interface EnvelopeScope {
 
 /** One CDC system's way of wrapping rows. */
 export interface EnvelopeFormat {
+  /** The name by which an event names it. */
   readonly name: EnvelopeName;
   /**
    * The header names that can identify this envelope. `shape.headerNames` holds only such names, so that the other headers of a topic do

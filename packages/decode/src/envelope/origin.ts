@@ -4,8 +4,11 @@ import type { EnvelopeScope, Route } from "./envelope.ts";
 
 /** The origin of a value: its record, its route and its key. All events of a value that have the same key share one origin. */
 export class Origin {
+  /** The key, decoded; null if the record has none. */
   readonly key: unknown;
+  /** How the value was read. */
   readonly route: Route;
+  /** What the topic's records have in common. */
   readonly scope: EnvelopeScope;
   #batch: RecordBatch;
   #handle: number;

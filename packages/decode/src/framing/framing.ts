@@ -7,10 +7,15 @@ export type Side = "key" | "value";
 
 /** One side of a record, in the bytes of its batch, with the headers of the record. */
 export interface Message {
+  /** Whether it is the key or the value. */
   readonly side: Side;
+  /** The bytes that hold the message, and others before and after it. */
   readonly bytes: Buffer;
+  /** The index of its first byte. */
   readonly start: number;
+  /** The index after its last byte. */
   readonly end: number;
+  /** The headers of the record, in their order. */
   readonly headers: RecordHeaders;
   /** The most bytes that a compressed payload may unpack to. */
   readonly maxBytes: number;
@@ -18,6 +23,7 @@ export interface Message {
 
 /** One way in which a message names its schema. */
 export interface Framing {
+  /** The name by which an event names it. */
   readonly name: FramingName;
   /**
    * Names of headers that can announce this framing. A framing with header names is asked before all others, and only if the record has one
@@ -91,14 +97,19 @@ export interface Frame {
 
 /** Consecutive values from `start` to `end`: one value, or many in a block of an Avro container file. */
 export interface Payload {
+  /** The bytes that hold the values, and others before and after them. */
   readonly bytes: Buffer;
+  /** The index of the first byte. */
   readonly start: number;
+  /** The index after the last byte. */
   readonly end: number;
+  /** How many values stand there, one after another. */
   readonly count: number;
 }
 
 /** One message of a schema of several, as the first bytes of a payload choose it (Confluent's message indexes). */
 export interface MessageChoice {
+  /** The message that is chosen. */
   readonly message: MessageSelector;
   /** How many bytes of the payload the choice itself takes. */
   readonly length: number;

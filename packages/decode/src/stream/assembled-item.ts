@@ -10,8 +10,11 @@ export type AssembledItem =
   /** The events of a transaction that was given up, and what is missing. */
   | {
       readonly kind: "incomplete";
+      /** The transaction, with the events that have arrived. */
       readonly transaction: AssembledTransaction;
+      /** Why it was given up: it took too long, or the assembler was drained. */
       readonly reason: "timeout" | "drained";
+      /** What has not arrived. */
       readonly missing: MissingEvents;
     }
   /** An event that is not assembled: it names no transaction, it was delivered before, or its transaction was already given up. */
@@ -19,6 +22,7 @@ export type AssembledItem =
 
 /** All events of one transaction of the source. */
 export interface AssembledTransaction {
+  /** The transaction, as `transaction.id` of its events names it. */
   readonly id: string;
   /** The events in the order of `transaction.totalOrder`. They are detached, so they keep no fetched batch in memory. */
   readonly events: readonly TransactionalEvent[];
@@ -26,6 +30,7 @@ export interface AssembledTransaction {
    * The times at which the connector saw the beginning and the end, in milliseconds since the epoch. Null if their records did not arrive.
    */
   readonly beginTsMs: number | null;
+  /** The time of the end; see `beginTsMs`. */
   readonly endTsMs: number | null;
 }
 
@@ -35,6 +40,7 @@ export interface MissingEvents {
   readonly end: boolean;
   /** The expected number of events, and the number that arrived. `expected` is null if no END record stated it. */
   readonly expected: number | null;
+  /** The number of events that arrived. */
   readonly seen: number;
   /** The data collections that lack events, by Debezium's names; null if no END record stated them. */
   readonly collections: readonly { readonly dataCollection: string; readonly expected: number; readonly seen: number }[] | null;

@@ -12,14 +12,21 @@ export type LinkedItem =
    */
   | {
       readonly kind: "key-changed";
+      /** The table of the row. */
       readonly table: TableName;
+      /** The key that the delete has. */
       readonly oldKey: Columns;
+      /** The key that the create has. */
       readonly newKey: Columns;
+      /** The row under its old key; null if the source did not send it. */
       readonly before: Columns | null;
+      /** The row under its new key; null if the source did not send it. */
       readonly after: Columns | null;
+      /** The first half. */
       readonly delete: ChangeEvent;
       /** The tombstone of the old key, if it arrived before the second half. A tombstone that arrives later is an event of its own. */
       readonly tombstone: TombstoneEvent | null;
+      /** The second half. */
       readonly create: ChangeEvent;
     };
 

@@ -5,9 +5,11 @@ import { typeText } from "./type-text.ts";
 
 /** The type of a column, with its nullability next to it. */
 export interface ColumnType {
+  /** The type without its meaning: `int`, `string`, `record`, ... */
   readonly kind: Type["kind"];
   /** The semantic type that the column's schema states (`io.debezium.time.MicroTimestamp`), or null. */
   readonly semantic: Semantic | null;
+  /** Whether a value may be null. */
   readonly isNullable: boolean;
   /** The column as its database declares it, if the connector propagates that; or null. */
   readonly source: NativeColumn | null;

@@ -7,13 +7,17 @@ import { type ColumnChange, diffTypes } from "./type-difference.ts";
 
 /** A change of a table's columns, or of its key's columns, from one writer schema to the next. */
 export interface SchemaChange {
+  /** The name of the topic. */
   readonly topic: string;
+  /** Whether the columns are those of keys or of rows. */
   readonly side: "key" | "value";
   /** Null if the message carries its schema itself. */
   readonly previousId: SchemaId | null;
+  /** Null if the message carries its schema itself. */
   readonly nextId: SchemaId | null;
   /** The types of the rows. */
   readonly previous: Type;
+  /** The type after the change; `previous` is the one before it. */
   readonly next: Type;
   /** Never empty. */
   readonly changes: readonly ColumnChange[];

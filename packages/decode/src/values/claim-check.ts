@@ -1,6 +1,8 @@
 /** The place of a value that was too large for its message. */
 export interface ClaimCheck {
+  /** The bucket in the object store. */
   readonly bucket: string;
+  /** The key of the object in the bucket. Its content is the value. */
   readonly key: string;
 }
 

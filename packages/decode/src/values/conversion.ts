@@ -8,7 +8,9 @@
  * states only a logical type, it is `avro.` and that type (`avro.timestamp-millis`).
  */
 export interface Semantic {
+  /** The Connect schema name, or `avro.` and a logical type. */
   readonly name: string;
+  /** What the schema states beside the name, such as `scale`. Empty if nothing. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 

@@ -2,7 +2,9 @@
 export interface NativeColumn {
   /** `timestamptz`, `DECIMAL`, `BIGINT UNSIGNED`, `TIMESTAMP(6) WITH TIME ZONE`: in any case, with or without parameters. */
   readonly typeName: string;
+  /** The length or precision, such as 10 of `DECIMAL(10,2)`; null if it is not stated. */
   readonly length: number | null;
+  /** The digits after the point, such as 2 of `DECIMAL(10,2)`; null if it is not stated. */
   readonly scale: number | null;
   /** The column's name in its table, if it is stated. The row may have another name for it. */
   readonly name?: string;

@@ -15,9 +15,15 @@ const own: Readonly<Record<CompressionName, (bytes: Buffer, maxBytes: number) =>
 
 /** What compressed bytes may become, and codecs of your own. */
 export interface DecompressOptions {
-  /** @default 536_870_912 */
+  /**
+   * The most bytes that a batch may unpack to. More is an error.
+   * @default 536_870_912
+   */
   readonly maxDecompressedBytes?: number;
-  /** @default {} */
+  /**
+   * Decompressions of your own, by the names of compressions. They replace the built-in ones.
+   * @default {}
+   */
   readonly codecs?: Readonly<Partial<Record<CompressionName, Decompress>>>;
 }
 

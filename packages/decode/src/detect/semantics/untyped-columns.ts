@@ -9,7 +9,9 @@ export type UntypedKind = "decimal or bytes in base64" | "milliseconds" | "micro
 
 /** A column whose values carry no type, and that probably holds something other than plain numbers or text. */
 export interface UntypedColumn {
+  /** The name of the column. */
   readonly name: string;
+  /** What its values probably are. */
   readonly looksLike: UntypedKind;
   /**
    * The semantic type to write in the topic's `columns`. For a decimal the scale is unknown: replace the `"?"`, which a decoder refuses.

@@ -8,6 +8,7 @@ export interface DebeziumContext {
   readonly connectorLogicalName: string | null;
   /** The connector's type: `postgresql`, `mysql`, ... */
   readonly connectorName: string | null;
+  /** The number of the connector's task, as text. */
   readonly taskId: string | null;
   /** The id of this run of the connector. It changes with each start. */
   readonly runId: string | null;

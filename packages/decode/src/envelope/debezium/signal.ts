@@ -2,6 +2,7 @@ import type { CdcEvent, Columns } from "../../event.ts";
 
 /** A row of the signal table. Users write commands for Debezium into this table, and incremental snapshots write their marks into it. */
 export interface DebeziumSignal {
+  /** The id of the row, which the writer of the signal chose. */
   readonly id: string;
   /** `execute-snapshot`, `snapshot-window-open`, `snapshot-window-close`, ... */
   readonly type: string;

@@ -10,8 +10,11 @@ import { scrollBox } from "./table.ts";
 
 /** One result with what it says, and its JSON as it was written. */
 export interface ReportedResult {
+  /** What was measured. */
   readonly result: BenchResult;
+  /** What the page says about it. */
   readonly document: ReportDocument;
+  /** The result's JSON, which the page offers to be saved. */
   readonly json: string;
 }
 
