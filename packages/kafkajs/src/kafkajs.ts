@@ -1,9 +1,10 @@
 import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
 import { preflight } from "@cdckit/driver";
-import type { Consumer, Kafka, PartitionAssigner, ProducerConfig } from "kafkajs";
+import type { Consumer, Kafka, KafkaConfig, PartitionAssigner, ProducerConfig } from "kafkajs";
 import { installCodecs, type KafkaJsCodecs } from "./install-codecs.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
 import { whyNotLoaded } from "./why-not-loaded.ts";
+import { withoutIdleTimers } from "./idle-timers.ts";
 import { type JoinGate, joiningAfter } from "./join-gate.ts";
 import { toLogger } from "./log.ts";
 import { BrokerOffsets } from "./broker-offsets.ts";
@@ -44,9 +45,9 @@ const patientRetry = Object.freeze({ initialRetryTime: 300, maxRetryTime: 1_000,
 /**
  * The driver for kafkajs: `kafkajs({ brokers })`, or `kafkajs({ kafka })` with a client of your own. Nothing is connected yet.
  *
- * kafkajs 2.2 keeps a timer of one millisecond on every connection (https://github.com/tulios/kafkajs/issues/1751). Node 24 reports it once for
- * each process with a `TimeoutNegativeWarning`. No option of kafkajs changes it, and a library must not change a process' warnings:
- * `node --disable-warning=TimeoutNegativeWarning` hides it.
+ * With a client of your own, kafkajs 2.2 keeps a timer of one millisecond on every connection (https://github.com/tulios/kafkajs/issues/1751).
+ * Node 24 reports it once for each process with a `TimeoutNegativeWarning`. No option of kafkajs changes it, and a library must not change a
+ * process' warnings: `node --disable-warning=TimeoutNegativeWarning` hides it. A client that the driver makes has no such timer.
  */
 export function kafkajs(options: KafkaJsOptions): KafkaDriver {
   const resolved = resolveKafkaJsOptions(options);
@@ -185,9 +186,10 @@ function clientOf(
   };
   const patience = { requestTimeout: preflightRequestTimeoutMs, ...config, retry: preflightRetry };
   const { sockets } = ofBrokerOffsets;
-  const offsetsClient = new module.Kafka({ ...patience, brokers: sockets.brokersWhileOpen(brokers), socketFactory: sockets.factory });
+  const makeClient = (clientConfig: KafkaConfig): Kafka => withoutIdleTimers(new module.Kafka(clientConfig));
+  const offsetsClient = makeClient({ ...patience, brokers: sockets.brokersWhileOpen(brokers), socketFactory: sockets.factory });
   return {
-    kafka: new module.Kafka(config),
+    kafka: makeClient(config),
     brokerOffsets: new BrokerOffsets(
       () => ofBrokerOffsets.watched(offsetsClient.admin({ retry: preflightRetry })),
       groupId,
@@ -197,7 +199,7 @@ function clientOf(
       // Each producer has sockets of its own. When it is given up, they are ended, so that kafkajs' retries cannot write anything.
       const own = new Connections(counted, names, connectTo);
       ofProducers.add(own);
-      const kafka = new module.Kafka({ ...patience, brokers: own.sockets.brokersWhileOpen(brokers), socketFactory: own.sockets.factory });
+      const kafka = makeClient({ ...patience, brokers: own.sockets.brokersWhileOpen(brokers), socketFactory: own.sockets.factory });
       const destroySockets = (): void => {
         own.destroy();
         ofProducers.delete(own);
