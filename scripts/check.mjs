@@ -23,6 +23,7 @@ const { checkLicences } = await import("./licences.mjs");
 const { checkLinks } = await import("./links.mjs");
 const { checkCodeBlocks, checkCommands, checkPaths } = await import("./readme.mjs");
 const { checkGuarantees } = await import("./guarantees.mjs");
+const { checkOptionTables } = await import("./option-tables.mjs");
 const { checkPublishedTables } = await import("./published-tables.mjs");
 const { checkRepository } = await import("./repository.mjs");
 const { checkRooms } = await import("./rooms.mjs");
@@ -67,6 +68,7 @@ const checks = [
   { name: "error-pages", of: "pages of error codes", judge: () => checkErrorPages(repositoryRoot).join("\n") },
   { name: "repository", of: "addresses of the repository", judge: () => checkRepository(repositoryRoot).join("\n") },
   { name: "format-tables", of: "tables of formats", judge: () => checkFormatTables(repositoryRoot) },
+  { name: "option-tables", of: "tables of options in READMEs", judge: () => checkOptionTables(repositoryRoot).join("\n") },
   { name: "published-tables", of: "tables of published benchmarks", judge: () => checkPublishedTables(repositoryRoot).join("\n") },
   { name: "guarantees", of: "guarantees and their tests", judge: () => checkGuarantees(repositoryRoot) },
 ];

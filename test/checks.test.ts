@@ -357,6 +357,26 @@ describe("the check of doc comments", () => {
   });
 });
 
+describe("the check of tables of options", () => {
+  const mark = "<!-- options: AOptions as a -->";
+  const table = `${mark}\n\n| option | type | default | |\n|---|---|---|---|\n| \`a.size\` | \`"s" \\| "l"\` | \`"s"\` | How large. |\n| \`a.b\` | \`BOptions\` | required | The \`B\`. |\n\n<!-- /options -->\n`;
+
+  test("sees a table that differs from the source, and options that have none", () => {
+    write(
+      "packages/one/src/a.ts",
+      'export type Size = "s" | "l";\n/** A. */\nexport interface AOptions {\n  /**\n   * How\n   * large.\n   * @default "s"\n   */\n  readonly size?: Size;\n  /** The {@link B}. */\n  readonly b: BOptions;\n}\n',
+    );
+    write("packages/one/README.md", `${table}`);
+    const without = "packages/one/README.md: a table names BOptions, and no README has a table of it.";
+    expect(said("option-tables.mjs", "checkOptionTables").split("\n")).toEqual([without]);
+    write("packages/one/README.md", table.replace("How large", "How wide"));
+    expect(said("option-tables.mjs", "checkOptionTables").split("\n")).toEqual([
+      "packages/one/README.md: its tables of options differ from the sources. Run: node scripts/option-tables.mjs",
+      without,
+    ]);
+  });
+});
+
 describe("the check of error pages", () => {
   const pages = (): string[] => said("error-pages.mjs", "checkErrorPages").split("\n");
   const page = (code: string, example: string): string =>

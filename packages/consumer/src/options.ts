@@ -35,14 +35,19 @@ export interface ConsumerOptions {
   readonly topics: readonly (string | RegExp)[];
   /**
    * Where a partition starts if the group has no committed offset. `"latest"` is the end at each assignment: until the group's first commit
-   * of a partition, a rebalance or a restart skips what was written in between. It may also be a time, a duration before the start of the
-   * consumer, or offsets: {@link StartOption}.
+   * of a partition, a rebalance or a restart skips what was written in between; once `health().ready` is true, what is written from then on
+   * is read. It may also be `{ timestamp }` (a date, milliseconds or an ISO text), `{ ago: "2h" }` (before the start of the consumer) or
+   * `{ offsets: { topic: { 0: 1_200n } } }` (partitions that are left out start at the earliest record; an offset that the log does not
+   * have is a lost range).
    * @default "earliest"
    */
   readonly from?: StartOption;
   /** Where schemas come from: the options of `createRegistry`, or a source of your own. Not needed for JSON. */
   readonly registry?: RegistryOptions | SchemaSource | undefined;
-  /** How values are made, what topics cannot say themselves, and the limits. Or a decoder of your own. */
+  /**
+   * How values are made, what topics cannot say themselves, and the limits. Or a decoder of your own.
+   * @default those of its members
+   */
   readonly decoder?: Pick<DecoderOptions, "values" | "topics" | "limits" | "validation" | "jsonSchemaValidator"> | Decoder;
   /**
    * If this is set, an event that no handler and no sink takes halts the consumer before it is committed. This includes tombstones,
@@ -50,9 +55,15 @@ export interface ConsumerOptions {
    * @default false
    */
   readonly strict?: boolean;
-  /** In which order, how many at a time, and how much memory: orders, concurrency, batches and bounds. */
+  /**
+   * In which order, how many at a time, and how much memory: orders, concurrency, batches and bounds.
+   * @default those of its members
+   */
   readonly delivery?: DeliveryOptions;
-  /** What happens to records that fail, and to records that are gone: retries, dead letters, the halt. */
+  /**
+   * What happens to records that fail, and to records that are gone: retries, dead letters, the halt.
+   * @default those of its members
+   */
   readonly failure?: FailureOptions;
   /**
    * pino, or any object with its four methods. `false`: nothing is logged.
@@ -73,11 +84,15 @@ export interface ConsumerOptions {
    */
   readonly startup?: Startup;
   /**
-   * How long a stop waits for what is in flight, and then for the driver.
+   * How long a stop waits for what is in flight, and then for the driver, in milliseconds; a rebalance waits as long. After `run()` has
+   * settled, nothing of ours keeps the process alive.
    * @default 10_000
    */
   readonly shutdownTimeoutMs?: number;
-  /** When `health()` reports a consumer as stuck. */
+  /**
+   * When `health()` reports a consumer as stuck.
+   * @default those of its members
+   */
   readonly health?: HealthOptions;
   /** Who gets reports of handler calls, besides the channels `cdckit:consumer:*` of `node:diagnostics_channel`. */
   readonly telemetry?: TelemetryOptions;

@@ -139,11 +139,17 @@ export interface DecoderOptions {
    * schema, or need none, decode.
    */
   readonly schemas?: SchemaSource;
-  /** How values are made: integers, decimals, times, bits, JSON columns. */
+  /**
+   * How values are made: integers, decimals, times, bits, JSON columns.
+   * @default those of its members
+   */
   readonly values?: ValueOptions;
   /** Hints by topic name. */
   readonly topics?: Readonly<Record<string, TopicHints>>;
-  /** Bounds on time, memory and depth for bytes that nobody trusts, and on what is kept between records. */
+  /**
+   * Bounds on time, memory and depth for bytes that nobody trusts, and on what is kept between records.
+   * @default those of its members
+   */
   readonly limits?: DecodeLimits;
   /**
    * Whether values are checked against the rules of their JSON Schema.

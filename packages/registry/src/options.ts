@@ -24,7 +24,10 @@ export interface RegistryOptions {
    * @default "contentId"
    */
   readonly numericIds?: ApicurioIdSpace;
-  /** Credentials; a user name and password may also stand in the url. */
+  /**
+   * Credentials: `{ basic: { username, password } }`, or `{ bearer }` with a token or a function that gives it. A user name and password may
+   * also stand in the url.
+   */
   readonly auth?: RegistryAuth | undefined;
   /** Headers of every request. Their values are treated as secrets. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -33,11 +36,20 @@ export interface RegistryOptions {
    * @default 10_000
    */
   readonly timeoutMs?: number;
-  /** How many schemas are kept, and for how long an answer "not found" is. */
+  /**
+   * How many schemas are kept, and for how long an answer "not found" is.
+   * @default those of its members
+   */
   readonly cache?: SchemaCacheOptions;
-  /** How often a request that fails is sent again, and with which pauses. */
+  /**
+   * How often a request that fails is sent again, and with which pauses.
+   * @default those of its members
+   */
   readonly retry?: RegistryRetryOptions;
-  /** When an address that fails all the time is not asked any more for a while. */
+  /**
+   * When an address that fails all the time is not asked any more for a while.
+   * @default those of its members
+   */
   readonly breaker?: RegistryBreakerOptions;
   /**
    * Requests under way at once.
@@ -130,7 +142,10 @@ export interface RegistryBreakerOptions {
 
 /** Limits of the adapters, whose requests are sent by another client. */
 export interface AdapterOptions {
-  /** How many schemas are kept, and for how long an answer "not found" is. */
+  /**
+   * How many schemas are kept, and for how long an answer "not found" is.
+   * @default those of its members
+   */
   readonly cache?: SchemaCacheOptions;
   /**
    * Longest time that the client may take for one schema, its own retries included.

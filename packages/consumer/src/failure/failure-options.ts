@@ -66,6 +66,7 @@ export interface FailureOptions {
    * A record that failed is retried in its place: records that must come after it wait, and others do not. Some errors show that a retry
    * gives the same error (a `TypeError`, a violated constraint, bytes that do not decode): these are not retried. `false`: none is retried.
    * If a registry cannot be asked, the consumer waits for it in any case.
+   * @default those of its members
    */
   readonly retry?: RetryOptions | false;
   /**
@@ -83,7 +84,10 @@ export interface FailureOptions {
    * @default false
    */
   readonly createDeadLetterTopic?: boolean | TopicCreation;
-  /** When too many records that are set aside look like a systemic failure, the consumer halts. `false`: never. */
+  /**
+   * When too many records that are set aside look like a systemic failure, the consumer halts. `false`: never.
+   * @default those of its members
+   */
   readonly breaker?: BreakerOptions | false;
   /**
    * With `"park-key"`: if more keys than this are parked, the consumer halts.

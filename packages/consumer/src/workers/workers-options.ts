@@ -30,7 +30,10 @@ export interface WorkersOptions extends Omit<ConsumerOptions, "driver" | "regist
   readonly resourceLimits?: WorkerResourceLimits;
   /** Where schemas come from, as data: each thread makes a registry client of it. A source of your own belongs in the module. */
   readonly registry?: RegistryOptions;
-  /** The options of each thread's decoder. A decoder of your own belongs in the module. */
+  /**
+   * The options of each thread's decoder. A decoder of your own belongs in the module.
+   * @default those of its members
+   */
   readonly decoder?: Exclude<NonNullable<ConsumerOptions["decoder"]>, Decoder>;
   /** `prometheus` gets the figures of all threads together. OpenTelemetry is set up in the module, on the thread whose spans it makes. */
   readonly telemetry?: Pick<TelemetryOptions, "prometheus">;
