@@ -396,6 +396,23 @@ describe("tables", () => {
     expect(await rows("select n::text from copy.orders")).toEqual([{ n: "5" }]);
   });
 
+  test.each([
+    ["5.5", "bigint", "integer"],
+    ["many", "numeric", "number"],
+    ["perhaps", "boolean", "boolean"],
+    ["4b16", "uuid", "UUID"],
+  ])("name the column that refuses the text %s, which is %s, and never the text", async (n, type, form) => {
+    await pool.query(`create schema copy; create table copy.orders (id bigint primary key, other text, n ${type})`);
+    const sink = await claimed({ create: false });
+    const refused: unknown = await apply(sink, 1n, created(1, { other: "5.5", n })).catch((reason: unknown) => reason);
+    expect(refused).toMatchObject({ code: "rejected", cause: { code: "22P02" } });
+    expect((refused as Error).message).toContain(
+      `22P02; the appendix of error codes in PostgreSQL's manual says what it means. "copy"."orders": the column "n" is ${type}, and a row has ` +
+        `a text that is no ${form}: alter the column to a type that reads it, or correct the source`,
+    );
+    expect((refused as Error).message).not.toContain(n);
+  });
+
   test("are made from the schemas of real messages, and hold their rows", async () => {
     const sink = await claimed({ widen: true });
     const recordings = bundledRecordings().filter(({ name }) => name.startsWith("postgres-debezium-3.5/tav."));

@@ -39,6 +39,20 @@ export function holdsNumber(type: string, value: unknown): boolean {
   return bound === undefined || ((typeof value === "bigint" || Number.isInteger(value)) && value >= -bound && value < bound);
 }
 
+/** What a text must look like for a column of this type. Types that are not here read many forms. */
+const textForms: readonly (readonly [types: RegExp, form: RegExp, name: string])[] = [
+  [/^(smallint|integer|bigint)$/, /^\s*[+-]?(\d[\d_]*|0[xX][\da-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+)\s*$/, "integer"],
+  [/^(numeric|real|double precision)$/, /^\s*[+-]?(\d[\d_]*\.?[\d_]*|\.\d[\d_]*)([eE][+-]?\d+)?\s*$|nan|inf/i, "number"],
+  [/^boolean$/, /^\s*(t|tr|tru|true|f|fa|fal|fals|false|y|ye|yes|n|no|on|of|off|[01])\s*$/i, "boolean"],
+  [/^uuid$/, /^\s*\{?([\da-f]{4}-?){7}[\da-f]{4}\}?\s*$/i, "UUID"],
+];
+
+/** What a text is not, although a column of this type needs it: `integer`. Null if it is, or if that cannot be said. */
+export function missingForm(type: string, value: unknown): string | null {
+  const [, form, name] = textForms.find(([types]) => types.test(type)) ?? [];
+  return typeof value === "string" && form !== undefined && name !== undefined && !form.test(value) ? name : null;
+}
+
 /** The column type for a new column of values without a schema: a column of 5 may have 5.5 in its next row. */
 export function newColumnTypeFor(type: string): string {
   return type === "bigint" || type === "double precision" ? "numeric" : type;

@@ -1,6 +1,6 @@
 import { type Columns, UNAVAILABLE } from "@cdckit/decode";
-import { holdsNumber } from "./column-type.ts";
-import { PostgresSinkError } from "./errors.ts";
+import { holdsNumber, missingForm } from "./column-type.ts";
+import { isPostgresSinkError, PostgresRefusal, PostgresSinkError } from "./errors.ts";
 import type { PendingRow } from "./pending-rows.ts";
 import { quoteName, quoteTable } from "./quote.ts";
 import type { TableColumns, Target } from "./tables.ts";
@@ -27,19 +27,27 @@ export async function writeRows(
     const values = arraysOf(target, names, sameShape, columns);
     switch (kind) {
       case "delete":
-        await statements.query({ text: deleteText(target, names, columns), values });
+        await send(deleteText(target, names, columns));
         break;
       case "upsert":
-        await statements.query({ text: upsertText(target, names, keyNames, columns), values });
+        await send(upsertText(target, names, keyNames, columns));
         break;
       case "insert-without":
         await insertWithout();
         break;
       case "update": {
-        const { rowCount } = await statements.query({ text: updateText(target, names, keyNames, columns), values });
+        const { rowCount } = await send(updateText(target, names, keyNames, columns));
         if (rowCount !== sameShape.length) {
           await insertWithout();
         }
+      }
+    }
+
+    async function send(text: string): Promise<{ readonly rowCount: number | null }> {
+      try {
+        return await statements.query({ text, values });
+      } catch (error) {
+        throw withColumn(error, target, names, sameShape, columns);
       }
     }
 
@@ -52,9 +60,32 @@ export async function writeRows(
             "values that an update did not change (REPLICA IDENTITY FULL makes PostgreSQL send them), or earlier changes were not read",
         );
       }
-      await statements.query({ text: upsertText(target, names, keyNames, columns), values });
+      await send(upsertText(target, names, keyNames, columns));
     }
   }
+}
+
+/**
+ * The error with the column whose texts its type does not read, if it is about a value (SQLSTATE class 22): PostgreSQL's own error names no column
+ * then, and its message quotes the value.
+ */
+function withColumn(error: unknown, target: Target, names: readonly string[], rows: readonly Columns[], columns: TableColumns): unknown {
+  if (!isPostgresSinkError(error) || !(error.cause instanceof PostgresRefusal) || !error.cause.code.startsWith("22")) {
+    return error;
+  }
+  for (const name of names) {
+    const type = columns.get(name) ?? "text";
+    const form = rows.map((row) => missingForm(type, row[name])).find((found) => found !== null);
+    if (form !== undefined) {
+      return new PostgresSinkError(
+        error.code,
+        `${error.message.replace(/^\[[^\]]*\] /, "")}. ${quoteTable(target)}: the column ${quoteName(name)} is ${type}, and a row has a text that is ` +
+          `no ${form}: alter the column to a type that reads it, or correct the source`,
+        { cause: error.cause },
+      );
+    }
+  }
+  return error;
 }
 
 /** `update`: rows of the table with some columns UNAVAILABLE. `insert-without`: such rows that the table cannot have yet. */
