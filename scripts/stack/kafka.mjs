@@ -141,6 +141,11 @@ function brokerConfig(dir, listeners, advertised, controllerPort) {
     "share.coordinator.state.topic.min.isr": 1,
     "group.initial.rebalance.delay.ms": 0, // a group of one need not wait for others
     "group.min.session.timeout.ms": 1_000, // a dead member is noticed within a test's patience
+    // The same for groups of the protocol of KIP-848, whose members cannot choose.
+    "group.consumer.min.session.timeout.ms": 1_000,
+    "group.consumer.session.timeout.ms": 6_000,
+    "group.consumer.min.heartbeat.interval.ms": 100,
+    "group.consumer.heartbeat.interval.ms": 200,
     "log.retention.hours": -1, // recorded timestamps may be years old
   };
 }

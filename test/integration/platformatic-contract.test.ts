@@ -3,8 +3,10 @@ import { describeDriverContract } from "./driver-contract.ts";
 import { platformaticClients } from "./platformatic-clients.ts";
 
 await describeDriverContract(
-  platformaticClients.map(({ major, ...client }) => ({
-    name: `platformatic ${major}`,
-    driver: (brokers, tuning) => platformatic({ brokers: [brokers], ...tuning, ...client }),
-  })),
+  platformaticClients.flatMap(({ major, ...client }) =>
+    (["classic", "consumer"] as const).map((groupProtocol) => ({
+      name: `platformatic ${major}, ${groupProtocol} groups`,
+      driver: (brokers, tuning) => platformatic({ brokers: [brokers], ...tuning, groupProtocol, ...client }),
+    })),
+  ),
 );

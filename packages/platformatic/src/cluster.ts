@@ -72,14 +72,14 @@ export class Cluster {
     return this.#link(at, purpose, heldBackMs);
   }
 
+  /** Whether the brokers, the client and the driver have a version of the request in common. */
+  async offers(name: RequestName): Promise<boolean> {
+    return (await this.#choose(name)) !== null;
+  }
+
   /** The request in the version that the brokers know. `below`: an older version than that. */
   async request(name: RequestName, below?: number): Promise<ChosenRequest> {
-    this.#offered ??= this.#askOffered();
-    const offered = this.#offered;
-    offered.catch(() => {
-      this.#offered = this.#offered === offered ? undefined : this.#offered;
-    });
-    const chosen = chooseRequest(this.#parts.module, await offered, name, below);
+    const chosen = await this.#choose(name, below);
     if (chosen === null) {
       throw new PlatformaticDriverError(
         "client-crashed",
@@ -175,6 +175,15 @@ export class Cluster {
       }
       await delay(roundPauseMs, undefined, { signal: this.#closed.signal });
     }
+  }
+
+  async #choose(name: RequestName, below?: number): Promise<ChosenRequest | null> {
+    this.#offered ??= this.#askOffered();
+    const offered = this.#offered;
+    offered.catch(() => {
+      this.#offered = this.#offered === offered ? undefined : this.#offered;
+    });
+    return chooseRequest(this.#parts.module, await offered, name, below);
   }
 
   async #askOffered(): Promise<readonly OfferedRequest[]> {

@@ -19,6 +19,13 @@ export interface CommitRequestParts {
 
 const deadlineMs = 30_000;
 const pauseMs = 100;
+/** The coordinator does not know the member as the one that it was when it sent the commit. */
+const refusals: ReadonlySet<number> = new Set([
+  codes.unknownMember,
+  codes.illegalGeneration,
+  codes.fencedMemberEpoch,
+  codes.staleMemberEpoch,
+]);
 
 /** Commits offsets as a member of the group. */
 export class CommitRequests {
@@ -63,7 +70,7 @@ export class CommitRequests {
     const { cluster, groupId } = this.#parts;
     const member = this.#parts.member;
     const found = codesOf(error);
-    if (found.includes(codes.unknownMember) || found.includes(codes.illegalGeneration)) {
+    if (found.some((code) => refusals.has(code))) {
       const isOld = as !== member.identity || member.isJoining;
       member.removed(as, found);
       return isOld;

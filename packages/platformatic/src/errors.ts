@@ -7,6 +7,8 @@ export type PlatformaticDriverErrorCode =
   | "client-missing"
   /** The listener speaks another protocol than the one that was tried: TLS or plain, HTTP. */
   | "protocol-mismatch"
+  /** The brokers do not have the protocol that `groupProtocol` names, or the group is one of the other protocol. */
+  | "group-protocol-unsupported"
   /** A commit was refused, or was not answered. */
   | "commit-failed"
   /** A record batch stays unreadable when it is fetched again. The cause says what is wrong with it. */

@@ -1,15 +1,10 @@
-import { setTimeout as delay } from "node:timers/promises";
-import type { DriverSink, Logger, OpenWait } from "@cdckit/consumer";
-import { type Place, settledOrLate } from "@cdckit/driver";
+import type { DriverSink, Logger } from "@cdckit/consumer";
+import type { OwnAssignment, Place } from "@cdckit/driver";
 import type { Cluster } from "./cluster.ts";
-import { assignPartitions, strategyName } from "./cooperative-sticky.ts";
 import { PlatformaticDriverError } from "./errors.ts";
-import { isRefusal } from "./explain-failure.ts";
-import { readAssignment, readSubscription, writeAssignment, writeSubscription } from "./group-protocol.ts";
-import { codes, codesOf, responseOf } from "./low-level-client.ts";
 import type { ResolvedPlatformaticOptions } from "./options.ts";
-import { coordinatorMoves, type JoinAnswer, type SyncAnswer } from "./requests.ts";
 
+/** What a membership needs of its session. */
 export interface GroupMemberParts {
   readonly cluster: Cluster;
   readonly groupId: string;
@@ -19,7 +14,7 @@ export interface GroupMemberParts {
   /** The topics of the subscription, by name. */
   readonly topics: () => readonly string[];
   /** The partitions that are held, also those that are about to be given up: the group must give none of them to anybody else. */
-  readonly owned: () => readonly Place[];
+  readonly owned: () => readonly OwnAssignment[];
   /** How many partitions each of these topics has. */
   readonly countPartitions: (topics: readonly string[]) => Promise<ReadonlyMap<string, number>>;
   /** The group has given this member these partitions, and no others. */
@@ -34,302 +29,32 @@ export interface GroupMemberParts {
 /** Who this member is to the group. */
 export interface Identity {
   readonly memberId: string;
-  /** -1 before the first join. */
+  /** The generation of the classic protocol, or the member's epoch of the consumer protocol. Not above 0 before the first join. */
   readonly generation: number;
 }
 
-const nobody: Identity = Object.freeze({ memberId: "", generation: -1 });
-const protocolType = "consumer";
-const retryPauseMs = 200;
-const removals: ReadonlySet<number> = new Set([codes.unknownMember, codes.illegalGeneration]);
-/** What passes by itself when the group is joined again. */
-const rejoins: ReadonlySet<number> = new Set([codes.rebalanceInProgress, codes.memberIdRequired, ...removals, ...coordinatorMoves]);
-
-/**
- * A membership in the group by the classic protocol, with cooperative rebalances. The client's own consumer does not wait in a rebalance until a
- * partition is let go of, so this one joins, divides partitions and sends heartbeats by requests of its own.
- *
- * A rebalance does not wait for the consumer either: this member joins at once, and names what it holds, also what it is about to give up. A
- * partition that the group takes away is given to another member only after this one has joined again without it.
- */
-export class GroupMember {
-  readonly #parts: GroupMemberParts;
-  #identity: Identity = nobody;
-  /** The group is being joined. */
-  #isJoining = false;
-  #mustRejoin = false;
-  #wake: () => void = () => {};
-  #settled: (() => void)[] = [];
-  #beating: NodeJS.Timeout | undefined;
-  #growth: NodeJS.Timeout | undefined;
-  #isLeader = false;
-  /** How many partitions the topics of the group had when they were divided. */
-  #counts: ReadonlyMap<string, number> = new Map();
-  #waiting: OpenWait | undefined;
-  readonly #stopped: AbortController = new AbortController();
-
-  constructor(parts: GroupMemberParts) {
-    this.#parts = parts;
-  }
-
-  get identity(): Identity {
-    return this.#identity;
-  }
-
-  get isJoining(): boolean {
-    return this.#isJoining;
-  }
-
-  get instanceId(): string | null {
-    return this.#parts.tuning.groupInstanceId ?? null;
-  }
-
-  start(): void {
-    void this.#run();
-    this.#scheduleBeat();
-    this.#watchGrowth();
-  }
-
-  /** Joins again as soon as possible: what it holds, or what it wants, has changed. */
-  rejoin(): void {
-    this.#mustRejoin = true;
-    this.#wake();
-  }
-
-  /** Resolves when no join is under way, or when the member is stopped. */
-  settled(): Promise<void> {
-    const isSettled = !this.#isJoining && !this.#mustRejoin;
-    return isSettled || this.#isStopped ? Promise.resolve() : new Promise((resolve) => this.#settled.push(resolve));
-  }
-
-  /** A broker has answered that the group does not know this member any more. */
-  removed(as: Identity, why: readonly number[]): void {
-    if (as === this.#identity && !this.#isJoining && !this.#isStopped) {
-      this.#forget(why);
-      this.rejoin();
-    }
-  }
-
+/** A membership in the group, by one of Kafka's two protocols. */
+export interface GroupMember {
+  /** The same object as long as nothing of it changes. */
+  readonly identity: Identity;
+  /** The identity may change with an answer that is awaited. */
+  readonly isJoining: boolean;
+  readonly instanceId: string | null;
+  start(): void;
+  /** Tells the group as soon as possible that what this member holds, or what it wants, has changed. */
+  rejoin(): void;
+  /** Resolves when the identity is certain, or when the member is stopped. */
+  settled(): Promise<void>;
+  /** A broker has refused a request of this member with these codes. */
+  removed(as: Identity, why: readonly number[]): void;
   /** Ends heartbeats and joins. */
-  stop(): void {
-    this.#stopped.abort();
-    clearTimeout(this.#beating);
-    clearTimeout(this.#growth);
-    this.#waiting?.end();
-    this.#wake();
-    this.#settle();
-  }
-
-  /** Leaves the group, so that its partitions go to others at once. A static member does not leave: it may come back. Never rejects. */
-  async leave(deadlineMs: number): Promise<void> {
-    const { cluster, groupId } = this.#parts;
-    const { memberId } = this.#identity;
-    if (memberId === "" || this.instanceId !== null) {
-      return;
-    }
-    const members = [{ memberId, groupInstanceId: null, reason: "the consumer was stopped" }];
-    const left = cluster
-      .coordinator("group", groupId)
-      .then((at) => cluster.ask(at, "member", "LeaveGroup", [groupId, members]))
-      .catch((error: unknown) => this.#parts.logger.debug({ err: error }, "the group was not left; its session will expire"));
-    await settledOrLate(left, deadlineMs, () => {});
-  }
-
-  get #isStopped(): boolean {
-    return this.#stopped.signal.aborted;
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#isStopped) {
-      this.#mustRejoin = false;
-      this.#isJoining = true;
-      try {
-        const places = await this.#join();
-        this.#isJoining = false;
-        this.#waiting?.end();
-        this.#waiting = undefined;
-        if (!this.#isStopped) {
-          this.#parts.assigned(places);
-        }
-      } catch (error) {
-        if (this.#isStopped) {
-          break;
-        }
-        if (!this.#isPassing(error)) {
-          this.stop();
-          this.#parts.fail(codesOf(error).includes(codes.fencedInstance) ? fencedInstance(this.#parts.groupId, error) : error);
-          break;
-        }
-        await this.#failed(error);
-        continue;
-      }
-      if (!this.#mustRejoin) {
-        this.#settle();
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-      }
-    }
-    this.#isJoining = false;
-  }
-
-  #settle(): void {
-    for (const resolve of this.#settled.splice(0)) {
-      resolve();
-    }
-  }
-
-  /** Joins, divides the partitions if this member leads the group, and returns its own. */
-  async #join(): Promise<readonly Place[]> {
-    const { cluster, groupId, tuning, topics, owned } = this.#parts;
-    const at = await cluster.coordinator("group", groupId);
-    const subscription = writeSubscription({ topics: topics(), owned: owned(), generation: this.#identity.generation });
-    const joined = await cluster.ask<JoinAnswer>(
-      at,
-      "join",
-      "JoinGroup",
-      [
-        groupId,
-        tuning.sessionTimeoutMs,
-        tuning.rebalanceTimeoutMs,
-        this.#identity.memberId,
-        this.instanceId,
-        protocolType,
-        [{ name: strategyName, metadata: subscription }],
-        "",
-      ],
-      tuning.rebalanceTimeoutMs + tuning.sessionTimeoutMs,
-    );
-    const { memberId, generationId, leader, members, skipAssignment } = joined;
-    this.#identity = Object.freeze({ memberId: memberId ?? "", generation: generationId });
-    this.#isLeader = leader === memberId;
-    const assignments = this.#isLeader && !skipAssignment ? await this.#divide(members) : [];
-    const sentAtMs = performance.now();
-    const values = [groupId, generationId, memberId, this.instanceId, protocolType, strategyName, assignments];
-    const synced = await cluster.ask<SyncAnswer>(at, "join", "SyncGroup", values, tuning.rebalanceTimeoutMs + tuning.sessionTimeoutMs);
-    this.#acknowledge(sentAtMs);
-    return readAssignment(synced.assignment);
-  }
-
-  async #divide(members: JoinAnswer["members"]): Promise<readonly object[]> {
-    const subscriptions = new Map(members.map(({ memberId, metadata }) => [memberId, readSubscription(metadata ?? Buffer.alloc(0))]));
-    const wanted = new Set([...subscriptions.values()].flatMap(({ topics }) => topics));
-    this.#counts = await this.#parts.countPartitions([...wanted]);
-    return [...assignPartitions(subscriptions, this.#counts)].map(([memberId, places]) => ({
-      memberId,
-      assignment: writeAssignment(places),
-    }));
-  }
-
-  /** Whether joining again may help. */
-  #isPassing(error: unknown): boolean {
-    const found = codesOf(error);
-    return found.length > 0 ? found.every((code) => rejoins.has(code)) : !isRefusal(error) && !(error instanceof RangeError);
-  }
-
-  async #failed(error: unknown): Promise<void> {
-    const { cluster, groupId, logger, sink } = this.#parts;
-    const found = codesOf(error);
-    if (found.includes(codes.memberIdRequired)) {
-      const { memberId } = responseOf<JoinAnswer>(error) ?? {};
-      this.#identity = Object.freeze({ memberId: memberId ?? "", generation: -1 });
-      return;
-    }
-    if (found.some((code) => removals.has(code))) {
-      this.#forget(found);
-      return;
-    }
-    if (found.includes(codes.rebalanceInProgress)) {
-      return;
-    }
-    cluster.forget("group", groupId);
-    logger.debug({ err: error }, "the group could not be joined; it is tried again");
-    this.#waiting ??= sink.waiting?.({ what: `the group ${groupId}`, host: cluster.brokers });
-    this.#waiting?.failed(error);
-    await delay(retryPauseMs, undefined, { signal: this.#stopped.signal }).catch(() => {});
-  }
-
-  /** With a generation that is over, the group still knows the member by its id, and would wait for it if it came back under another one. */
-  #forget(why: readonly number[]): void {
-    this.#identity = why.includes(codes.unknownMember) ? nobody : Object.freeze({ ...this.#identity, generation: -1 });
-    this.#isLeader = false;
-    this.#parts.lost();
-  }
-
-  #scheduleBeat(): void {
-    if (!this.#isStopped) {
-      this.#beating = setTimeout(() => void this.#beat().finally(() => this.#scheduleBeat()), this.#parts.tuning.heartbeatIntervalMs);
-    }
-  }
-
-  /** Heartbeats go on while the group is joined: a join may wait long for other members. Never rejects. */
-  async #beat(): Promise<void> {
-    const { cluster, groupId } = this.#parts;
-    const as = this.#identity;
-    if (as.generation < 0) {
-      return;
-    }
-    const sentAtMs = performance.now();
-    try {
-      const at = await cluster.coordinator("group", groupId);
-      await cluster.ask(at, "member", "Heartbeat", [groupId, as.generation, as.memberId, this.instanceId]);
-      this.#acknowledge(sentAtMs);
-    } catch (error) {
-      this.#beatFailed(error, as, sentAtMs);
-    }
-  }
-
-  #beatFailed(error: unknown, as: Identity, sentAtMs: number): void {
-    const { cluster, groupId, logger, fail } = this.#parts;
-    const found = codesOf(error);
-    if (this.#isStopped) {
-      return;
-    }
-    if (found.includes(codes.rebalanceInProgress)) {
-      this.#acknowledge(sentAtMs); // the coordinator has begun a new session with this heartbeat, too
-      if (!this.#isJoining && as === this.#identity) {
-        this.rejoin();
-      }
-    } else if (found.some((code) => removals.has(code))) {
-      this.removed(as, found); // an answer about an earlier generation says nothing
-    } else if (found.includes(codes.fencedInstance)) {
-      this.stop();
-      fail(fencedInstance(groupId, error));
-    } else {
-      cluster.forget("group", groupId);
-      logger.debug({ err: error }, "a heartbeat was not acknowledged; the coordinator is looked for again");
-    }
-  }
-
-  /** The time at which the request was sent counts: a process that was frozen reads an old answer. */
-  #acknowledge(sentAtMs: number): void {
-    const { acknowledged, tuning } = this.#parts;
-    if (!this.#isStopped) {
-      acknowledged(tuning.sessionTimeoutMs - (performance.now() - sentAtMs));
-    }
-  }
-
-  /** The leader looks from time to time whether topics have got more partitions. */
-  #watchGrowth(): void {
-    if (!this.#isStopped) {
-      this.#growth = setTimeout(() => void this.#look().finally(() => this.#watchGrowth()), this.#parts.tuning.metadataMaxAgeMs);
-    }
-  }
-
-  async #look(): Promise<void> {
-    if (!this.#isLeader || this.#isJoining) {
-      return;
-    }
-    const before = this.#counts;
-    const counts = await this.#parts.countPartitions([...before.keys()]).catch(() => before);
-    const hasGrown = [...counts].some(([topic, count]) => count > (before.get(topic) ?? 0));
-    if (hasGrown && before === this.#counts && !this.#isStopped) {
-      this.rejoin();
-    }
-  }
+  stop(): void;
+  /** Leaves the group, so that its partitions go to others. Never rejects. */
+  leave(deadlineMs: number): Promise<void>;
 }
 
-function fencedInstance(groupId: string, cause: unknown): PlatformaticDriverError {
+/** The error of a member whose `groupInstanceId` another one has. */
+export function fencedInstance(groupId: string, cause: unknown): PlatformaticDriverError {
   return new PlatformaticDriverError(
     "fenced",
     `another member of group ${groupId} has the same groupInstanceId and has taken this one's place. Give each member an id of its own`,

@@ -90,6 +90,7 @@ export const codes = {
   topicAuthorization: 29,
   groupAuthorization: 30,
   clusterAuthorization: 31,
+  unsupportedVersion: 35,
   topicExists: 36,
   notController: 41,
   duplicateSequence: 46,
@@ -97,6 +98,7 @@ export const codes = {
   concurrentTransactions: 51,
   transactionalIdAuthorization: 53,
   kafkaStorage: 56,
+  groupIdNotFound: 69,
   fencedLeaderEpoch: 74,
   unknownLeaderEpoch: 76,
   offsetNotAvailable: 78,
@@ -106,6 +108,9 @@ export const codes = {
   producerFenced: 90,
   unknownTopicId: 100,
   inconsistentTopicId: 103,
+  fencedMemberEpoch: 110,
+  unreleasedInstance: 111,
+  staleMemberEpoch: 113,
 } as const;
 
 /** Kafka's codes in an error of the client. Empty if no broker has answered with one. */

@@ -5,18 +5,22 @@ import { PlatformaticDriverError } from "./errors.ts";
 /** Options of the group membership and of fetches. */
 export interface PlatformaticTuning {
   /**
-   * The group removes a member that has sent no heartbeat for so long. Heartbeats go on while handlers run.
-   * @default 30_000
+   * The group removes a member that has sent no heartbeat for so long. Heartbeats go on while handlers run. With `groupProtocol: "consumer"`
+   * the brokers decide (`group.consumer.session.timeout.ms`, or the group's own `consumer.session.timeout.ms`); this option then counts only if
+   * the user may not read the group's settings (`DescribeConfigs`).
+   * @default 30_000, 45_000 with groupProtocol "consumer"
    */
   readonly sessionTimeoutMs?: number;
   /**
    * How long the group waits in a rebalance until all members have joined again. This driver joins at once; members of other clients may drain
-   * first.
+   * first. With `groupProtocol: "consumer"`: how long this member may take to finish and commit what it has to give up. After that the group
+   * removes it.
    * @default 60_000
    */
   readonly rebalanceTimeoutMs?: number;
   /**
-   * Milliseconds between two heartbeats. It must be smaller than `sessionTimeoutMs`; about a third of it is usual.
+   * Milliseconds between two heartbeats. It must be smaller than `sessionTimeoutMs`; about a third of it is usual. With
+   * `groupProtocol: "consumer"` the brokers decide (`group.consumer.heartbeat.interval.ms`).
    * @default 3_000
    */
   readonly heartbeatIntervalMs?: number;
@@ -45,6 +49,12 @@ export interface PlatformaticTuning {
    * @default 60_000
    */
   readonly metadataMaxAgeMs?: number;
+  /**
+   * The protocol of the group: `"classic"` with cooperative rebalances, or `"consumer"`, the one of KIP-848, in which the brokers assign
+   * partitions. It needs brokers from Kafka 4.0 on.
+   * @default "classic"
+   */
+  readonly groupProtocol?: "classic" | "consumer";
   /**
    * Makes this a static member: if it comes back within the session timeout, nothing is rebalanced. Each member needs an id of its own.
    * @default none
@@ -94,9 +104,12 @@ export interface PlatformaticConnection {
 /** The options of `platformatic`: how the brokers are reached, and those of the membership and of fetches. */
 export type PlatformaticOptions = PlatformaticConnection & PlatformaticTuning;
 
+/** What has no default. */
+type OptionalTuning = "groupInstanceId";
+
 export interface ResolvedPlatformaticOptions {
   readonly connection: PlatformaticConnection;
-  readonly tuning: Required<Omit<PlatformaticTuning, "groupInstanceId">> & Pick<PlatformaticTuning, "groupInstanceId">;
+  readonly tuning: Required<Omit<PlatformaticTuning, OptionalTuning>> & Pick<PlatformaticTuning, OptionalTuning>;
 }
 
 const numbers = Object.freeze({
@@ -109,14 +122,22 @@ const numbers = Object.freeze({
   maxWaitMs: 500,
   metadataMaxAgeMs: 60_000,
 });
+/** What Kafka's brokers have as `group.consumer.session.timeout.ms` if nobody has changed it. */
+const consumerSessionTimeoutMs = 45_000;
 
 /** Every option, present and checked. Throws a `PlatformaticDriverError` that names the wrong one. */
 export function resolvePlatformaticOptions(options: PlatformaticOptions): ResolvedPlatformaticOptions {
-  const { groupInstanceId, ...others } = options;
+  const { groupProtocol = "classic", groupInstanceId, ...others } = options;
+  if (groupProtocol !== "classic" && groupProtocol !== "consumer") {
+    refuse(`expected groupProtocol to be "classic" or "consumer", found ${JSON.stringify(groupProtocol) ?? "undefined"}`);
+  }
   if (groupInstanceId !== undefined && (typeof groupInstanceId !== "string" || groupInstanceId === "")) {
     refuse("expected groupInstanceId to be a text that is not empty");
   }
-  const resolved: Record<string, number> = { ...numbers };
+  const resolved: Record<string, number> = {
+    ...numbers,
+    ...(groupProtocol === "consumer" && { sessionTimeoutMs: consumerSessionTimeoutMs }),
+  };
   const connection: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(others)) {
     if (!Object.hasOwn(numbers, name)) {
@@ -131,10 +152,10 @@ export function resolvePlatformaticOptions(options: PlatformaticOptions): Resolv
   if (tuning.heartbeatIntervalMs >= tuning.sessionTimeoutMs) {
     refuse("expected heartbeatIntervalMs to be smaller than sessionTimeoutMs: set it to about a third");
   }
-  checkConnection(connection, [...Object.keys(numbers), "groupInstanceId"]);
+  checkConnection(connection, [...Object.keys(numbers), "groupProtocol", "groupInstanceId"]);
   return Object.freeze({
     connection: connection as unknown as PlatformaticConnection, // checked above
-    tuning: Object.freeze({ ...tuning, ...(groupInstanceId === undefined ? {} : { groupInstanceId }) }),
+    tuning: Object.freeze({ ...tuning, groupProtocol, ...(groupInstanceId === undefined ? {} : { groupInstanceId }) }),
   });
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
 import { preflight } from "@cdckit/driver";
 import { Cluster } from "./cluster.ts";
+import { demandConsumerProtocol } from "./consumer-protocol.ts";
 import { makeError } from "./errors.ts";
 import { explainFailure, isRefusal } from "./explain-failure.ts";
 import { loadClient } from "./load-client.ts";
@@ -23,11 +24,12 @@ export function platformatic(options: PlatformaticOptions): KafkaDriver {
   const resolved = resolvePlatformaticOptions(options);
   return Object.freeze({
     name: "platformatic",
-    capabilities,
+    capabilities: Object.freeze({ ...capabilities, kip848: resolved.tuning.groupProtocol === "consumer" }),
     connect: (subscription: Subscription, sink: DriverSink) => connect(resolved, subscription, sink),
   });
 }
 
+/** What the driver can do with the classic protocol. */
 const capabilities: DriverCapabilities = Object.freeze({
   metadataCommit: true,
   topicIds: true, // of brokers from Kafka 2.8 on
@@ -53,6 +55,9 @@ async function connect(options: ResolvedPlatformaticOptions, subscription: Subsc
   try {
     signal?.throwIfAborted(); // it may have been aborted while the client was loaded
     await reached(cluster);
+    if (tuning.groupProtocol === "consumer") {
+      await demandConsumerProtocol(cluster, subscription.groupId);
+    }
     const topics = await preflight(session.brokers, subscription, makeError);
     signal?.throwIfAborted();
     session.run(topics);

@@ -19,6 +19,8 @@ const requests = {
   AddOffsetsToTxn: { key: 25, min: 1, max: 4 },
   EndTxn: { key: 26, min: 3, max: 4 },
   TxnOffsetCommit: { key: 28, min: 3, max: 4 },
+  DescribeConfigs: { key: 32, min: 4, max: 4 },
+  ConsumerGroupHeartbeat: { key: 68, min: 0, max: 1 }, // a member of the driver has an id of its own in version 0, too
 } as const;
 
 export type RequestName = keyof typeof requests;
@@ -135,6 +137,19 @@ export interface JoinAnswer {
 
 export interface SyncAnswer {
   readonly assignment: Buffer;
+}
+
+export interface GroupHeartbeatAnswer {
+  readonly memberEpoch: number;
+  readonly heartbeatIntervalMs: number;
+  /** Null if it is the same as in the last answer. */
+  readonly assignment: {
+    readonly topicPartitions: readonly { readonly topicId: string; readonly partitions: readonly number[] }[];
+  } | null;
+}
+
+export interface ConfigsAnswer {
+  readonly results: readonly { readonly configs: readonly { readonly name: string; readonly value: string | null }[] }[];
 }
 
 export interface ProducerIdAnswer {

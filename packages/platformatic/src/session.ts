@@ -11,12 +11,14 @@ import type {
 import { Commits, PartitionStarter, type Place, placeOf, rangesOf, settledOrLate, TopicCheck, TopicWatch } from "@cdckit/driver";
 import { type Held, heldPartitions, type HeldPartitions, placeAt } from "./assignments.ts";
 import { BrokerOffsets } from "./broker-offsets.ts";
+import { ClassicMember } from "./classic-member.ts";
 import type { Cluster } from "./cluster.ts";
 import { CommitRequests } from "./commit-requests.ts";
+import { ConsumerMember } from "./consumer-member.ts";
 import { makeError, PlatformaticDriverError } from "./errors.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { GivingUp } from "./giving-up.ts";
-import { GroupMember } from "./group-member.ts";
+import type { GroupMember } from "./group-member.ts";
 import type { ResolvedPlatformaticOptions } from "./options.ts";
 import { createReading, type Reading } from "./reading.ts";
 import { Transactions } from "./transactions.ts";
@@ -69,7 +71,8 @@ export class PlatformaticSession implements DriverSession {
     const answered = (failure: unknown): void => this.#answered(failure);
     this.#reading = createReading({ ...parts, brokers, assignments, topicCheck, answered, fail });
     this.#givingUp = new GivingUp({ sink, assignments, isOver: () => this.#isOver });
-    this.#member = new GroupMember({
+    const Member = tuning.groupProtocol === "consumer" ? ConsumerMember : ClassicMember;
+    this.#member = new Member({
       cluster,
       groupId,
       tuning,
@@ -79,7 +82,7 @@ export class PlatformaticSession implements DriverSession {
       owned: () => assignments.current(),
       countPartitions: (asked) => this.#countPartitions(asked),
       assigned: (places) => this.#assigned(places),
-      lost: () => this.#givingUp.all(),
+      lost: () => this.#lost(),
       acknowledged: (validForMs) => this.#isOver || sink.acknowledged?.(validForMs),
       fail,
     });
@@ -187,6 +190,12 @@ export class PlatformaticSession implements DriverSession {
     if (going.length > 0) {
       void this.#givingUp.some(going).then(() => this.#gone(going.map(({ assignment }) => assignment)));
     }
+  }
+
+  /** The group has removed this member: what it was given before counts no more. */
+  #lost(): void {
+    this.#given = new Set();
+    this.#givingUp.all();
   }
 
   /** Partitions were given up. The group may have given some of them back meanwhile; the others go to other members with the next join. */

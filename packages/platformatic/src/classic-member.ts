@@ -1,0 +1,296 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { OpenWait } from "@cdckit/consumer";
+import { type Place, settledOrLate } from "@cdckit/driver";
+import { assignPartitions, strategyName } from "./cooperative-sticky.ts";
+import { isRefusal } from "./explain-failure.ts";
+import { fencedInstance, type GroupMember, type GroupMemberParts, type Identity } from "./group-member.ts";
+import { readAssignment, readSubscription, writeAssignment, writeSubscription } from "./group-protocol.ts";
+import { codes, codesOf, responseOf } from "./low-level-client.ts";
+import { coordinatorMoves, type JoinAnswer, type SyncAnswer } from "./requests.ts";
+
+const nobody: Identity = Object.freeze({ memberId: "", generation: -1 });
+const protocolType = "consumer";
+const retryPauseMs = 200;
+const removals: ReadonlySet<number> = new Set([codes.unknownMember, codes.illegalGeneration]);
+/** What passes by itself when the group is joined again. */
+const rejoins: ReadonlySet<number> = new Set([codes.rebalanceInProgress, codes.memberIdRequired, ...removals, ...coordinatorMoves]);
+
+/**
+ * A membership in the group by the classic protocol, with cooperative rebalances. The client's own consumer does not wait in a rebalance until a
+ * partition is let go of, so this one joins, divides partitions and sends heartbeats by requests of its own.
+ *
+ * A rebalance does not wait for the consumer either: this member joins at once, and names what it holds, also what it is about to give up. A
+ * partition that the group takes away is given to another member only after this one has joined again without it.
+ */
+export class ClassicMember implements GroupMember {
+  readonly #parts: GroupMemberParts;
+  #identity: Identity = nobody;
+  /** The group is being joined. */
+  #isJoining = false;
+  #mustRejoin = false;
+  #wake: () => void = () => {};
+  #settled: (() => void)[] = [];
+  #beating: NodeJS.Timeout | undefined;
+  #growth: NodeJS.Timeout | undefined;
+  #isLeader = false;
+  /** How many partitions the topics of the group had when they were divided. */
+  #counts: ReadonlyMap<string, number> = new Map();
+  #waiting: OpenWait | undefined;
+  readonly #stopped: AbortController = new AbortController();
+
+  constructor(parts: GroupMemberParts) {
+    this.#parts = parts;
+  }
+
+  get identity(): Identity {
+    return this.#identity;
+  }
+
+  get isJoining(): boolean {
+    return this.#isJoining;
+  }
+
+  get instanceId(): string | null {
+    return this.#parts.tuning.groupInstanceId ?? null;
+  }
+
+  start(): void {
+    void this.#run();
+    this.#scheduleBeat();
+    this.#watchGrowth();
+  }
+
+  rejoin(): void {
+    this.#mustRejoin = true;
+    this.#wake();
+  }
+
+  settled(): Promise<void> {
+    const isSettled = !this.#isJoining && !this.#mustRejoin;
+    return isSettled || this.#isStopped ? Promise.resolve() : new Promise((resolve) => this.#settled.push(resolve));
+  }
+
+  removed(as: Identity, why: readonly number[]): void {
+    if (as === this.#identity && !this.#isJoining && !this.#isStopped) {
+      this.#forget(why);
+      this.rejoin();
+    }
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+    clearTimeout(this.#beating);
+    clearTimeout(this.#growth);
+    this.#waiting?.end();
+    this.#wake();
+    this.#settle();
+  }
+
+  /** A static member does not leave: it may come back. */
+  async leave(deadlineMs: number): Promise<void> {
+    const { cluster, groupId } = this.#parts;
+    const { memberId } = this.#identity;
+    if (memberId === "" || this.instanceId !== null) {
+      return;
+    }
+    const members = [{ memberId, groupInstanceId: null, reason: "the consumer was stopped" }];
+    const left = cluster
+      .coordinator("group", groupId)
+      .then((at) => cluster.ask(at, "member", "LeaveGroup", [groupId, members]))
+      .catch((error: unknown) => this.#parts.logger.debug({ err: error }, "the group was not left; its session will expire"));
+    await settledOrLate(left, deadlineMs, () => {});
+  }
+
+  get #isStopped(): boolean {
+    return this.#stopped.signal.aborted;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
+      this.#mustRejoin = false;
+      this.#isJoining = true;
+      try {
+        const places = await this.#join();
+        this.#isJoining = false;
+        this.#waiting?.end();
+        this.#waiting = undefined;
+        if (!this.#isStopped) {
+          this.#parts.assigned(places);
+        }
+      } catch (error) {
+        if (this.#isStopped) {
+          break;
+        }
+        if (!this.#isPassing(error)) {
+          this.stop();
+          this.#parts.fail(codesOf(error).includes(codes.fencedInstance) ? fencedInstance(this.#parts.groupId, error) : error);
+          break;
+        }
+        await this.#failed(error);
+        continue;
+      }
+      if (!this.#mustRejoin) {
+        this.#settle();
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    }
+    this.#isJoining = false;
+  }
+
+  #settle(): void {
+    for (const resolve of this.#settled.splice(0)) {
+      resolve();
+    }
+  }
+
+  /** Joins, divides the partitions if this member leads the group, and returns its own. */
+  async #join(): Promise<readonly Place[]> {
+    const { cluster, groupId, tuning, topics, owned } = this.#parts;
+    const at = await cluster.coordinator("group", groupId);
+    const subscription = writeSubscription({ topics: topics(), owned: owned(), generation: this.#identity.generation });
+    const joined = await cluster.ask<JoinAnswer>(
+      at,
+      "join",
+      "JoinGroup",
+      [
+        groupId,
+        tuning.sessionTimeoutMs,
+        tuning.rebalanceTimeoutMs,
+        this.#identity.memberId,
+        this.instanceId,
+        protocolType,
+        [{ name: strategyName, metadata: subscription }],
+        "",
+      ],
+      tuning.rebalanceTimeoutMs + tuning.sessionTimeoutMs,
+    );
+    const { memberId, generationId, leader, members, skipAssignment } = joined;
+    this.#identity = Object.freeze({ memberId: memberId ?? "", generation: generationId });
+    this.#isLeader = leader === memberId;
+    const assignments = this.#isLeader && !skipAssignment ? await this.#divide(members) : [];
+    const sentAtMs = performance.now();
+    const values = [groupId, generationId, memberId, this.instanceId, protocolType, strategyName, assignments];
+    const synced = await cluster.ask<SyncAnswer>(at, "join", "SyncGroup", values, tuning.rebalanceTimeoutMs + tuning.sessionTimeoutMs);
+    this.#acknowledge(sentAtMs);
+    return readAssignment(synced.assignment);
+  }
+
+  async #divide(members: JoinAnswer["members"]): Promise<readonly object[]> {
+    const subscriptions = new Map(members.map(({ memberId, metadata }) => [memberId, readSubscription(metadata ?? Buffer.alloc(0))]));
+    const wanted = new Set([...subscriptions.values()].flatMap(({ topics }) => topics));
+    this.#counts = await this.#parts.countPartitions([...wanted]);
+    return [...assignPartitions(subscriptions, this.#counts)].map(([memberId, places]) => ({
+      memberId,
+      assignment: writeAssignment(places),
+    }));
+  }
+
+  /** Whether joining again may help. */
+  #isPassing(error: unknown): boolean {
+    const found = codesOf(error);
+    return found.length > 0 ? found.every((code) => rejoins.has(code)) : !isRefusal(error) && !(error instanceof RangeError);
+  }
+
+  async #failed(error: unknown): Promise<void> {
+    const { cluster, groupId, logger, sink } = this.#parts;
+    const found = codesOf(error);
+    if (found.includes(codes.memberIdRequired)) {
+      const { memberId } = responseOf<JoinAnswer>(error) ?? {};
+      this.#identity = Object.freeze({ memberId: memberId ?? "", generation: -1 });
+      return;
+    }
+    if (found.some((code) => removals.has(code))) {
+      this.#forget(found);
+      return;
+    }
+    if (found.includes(codes.rebalanceInProgress)) {
+      return;
+    }
+    cluster.forget("group", groupId);
+    logger.debug({ err: error }, "the group could not be joined; it is tried again");
+    this.#waiting ??= sink.waiting?.({ what: `the group ${groupId}`, host: cluster.brokers });
+    this.#waiting?.failed(error);
+    await delay(retryPauseMs, undefined, { signal: this.#stopped.signal }).catch(() => {});
+  }
+
+  /** With a generation that is over, the group still knows the member by its id, and would wait for it if it came back under another one. */
+  #forget(why: readonly number[]): void {
+    this.#identity = why.includes(codes.unknownMember) ? nobody : Object.freeze({ ...this.#identity, generation: -1 });
+    this.#isLeader = false;
+    this.#parts.lost();
+  }
+
+  #scheduleBeat(): void {
+    if (!this.#isStopped) {
+      this.#beating = setTimeout(() => void this.#beat().finally(() => this.#scheduleBeat()), this.#parts.tuning.heartbeatIntervalMs);
+    }
+  }
+
+  /** Heartbeats go on while the group is joined: a join may wait long for other members. Never rejects. */
+  async #beat(): Promise<void> {
+    const { cluster, groupId } = this.#parts;
+    const as = this.#identity;
+    if (as.generation < 0) {
+      return;
+    }
+    const sentAtMs = performance.now();
+    try {
+      const at = await cluster.coordinator("group", groupId);
+      await cluster.ask(at, "member", "Heartbeat", [groupId, as.generation, as.memberId, this.instanceId]);
+      this.#acknowledge(sentAtMs);
+    } catch (error) {
+      this.#beatFailed(error, as, sentAtMs);
+    }
+  }
+
+  #beatFailed(error: unknown, as: Identity, sentAtMs: number): void {
+    const { cluster, groupId, logger, fail } = this.#parts;
+    const found = codesOf(error);
+    if (this.#isStopped) {
+      return;
+    }
+    if (found.includes(codes.rebalanceInProgress)) {
+      this.#acknowledge(sentAtMs); // the coordinator has begun a new session with this heartbeat, too
+      if (!this.#isJoining && as === this.#identity) {
+        this.rejoin();
+      }
+    } else if (found.some((code) => removals.has(code))) {
+      this.removed(as, found); // an answer about an earlier generation says nothing
+    } else if (found.includes(codes.fencedInstance)) {
+      this.stop();
+      fail(fencedInstance(groupId, error));
+    } else {
+      cluster.forget("group", groupId);
+      logger.debug({ err: error }, "a heartbeat was not acknowledged; the coordinator is looked for again");
+    }
+  }
+
+  /** The time at which the request was sent counts: a process that was frozen reads an old answer. */
+  #acknowledge(sentAtMs: number): void {
+    const { acknowledged, tuning } = this.#parts;
+    if (!this.#isStopped) {
+      acknowledged(tuning.sessionTimeoutMs - (performance.now() - sentAtMs));
+    }
+  }
+
+  /** The leader looks from time to time whether topics have got more partitions. */
+  #watchGrowth(): void {
+    if (!this.#isStopped) {
+      this.#growth = setTimeout(() => void this.#look().finally(() => this.#watchGrowth()), this.#parts.tuning.metadataMaxAgeMs);
+    }
+  }
+
+  async #look(): Promise<void> {
+    if (!this.#isLeader || this.#isJoining) {
+      return;
+    }
+    const before = this.#counts;
+    const counts = await this.#parts.countPartitions([...before.keys()]).catch(() => before);
+    const hasGrown = [...counts].some(([topic, count]) => count > (before.get(topic) ?? 0));
+    if (hasGrown && before === this.#counts && !this.#isStopped) {
+      this.rejoin();
+    }
+  }
+}
