@@ -21,7 +21,7 @@ type AssignedTopics = NonNullable<GroupHeartbeatAnswer["assignment"]>["topicPart
 
 const retryPauseMs = 200;
 /** How much longer than its session the group may keep a static member that is gone. */
-const releaseSlackMs = 10_000;
+const releaseSlackMs = 2_000;
 const removals: ReadonlySet<number> = new Set([codes.unknownMember, codes.fencedMemberEpoch]);
 /** What passes by itself. */
 const passing: ReadonlySet<number> = new Set([...coordinatorMoves, ...removals, codes.staleMemberEpoch]);
@@ -39,7 +39,7 @@ export class ConsumerMember implements GroupMember {
   /** The member keeps its id when the group has removed it: it joins again with epoch 0. */
   #identity: Identity = Object.freeze({ memberId: randomUUID(), generation: joinEpoch });
   /** From the moment at which a heartbeat is sent until one is answered. Its answer may bring another epoch. */
-  #isUnderWay = true;
+  #isPending = true;
   /** A heartbeat is due before the interval is over. */
   #isDue = false;
   #hasAsked = false;
@@ -64,7 +64,7 @@ export class ConsumerMember implements GroupMember {
   }
 
   get isJoining(): boolean {
-    return this.#isUnderWay;
+    return this.#isPending;
   }
 
   get instanceId(): string | null {
@@ -81,12 +81,12 @@ export class ConsumerMember implements GroupMember {
   }
 
   settled(): Promise<void> {
-    return !this.#isUnderWay || this.#isStopped ? Promise.resolve() : new Promise((resolve) => this.#settled.push(resolve));
+    return !this.#isPending || this.#isStopped ? Promise.resolve() : new Promise((resolve) => this.#settled.push(resolve));
   }
 
   /** An epoch that is old says nothing: the next heartbeat is answered with the current one. */
   removed(as: Identity, why: readonly number[]): void {
-    if (as === this.#identity && !this.#isUnderWay && !this.#isStopped) {
+    if (as === this.#identity && !this.#isPending && !this.#isStopped) {
       if (why.some((code) => removals.has(code))) {
         this.#forget();
       }
@@ -122,7 +122,7 @@ export class ConsumerMember implements GroupMember {
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       this.#isDue = false;
-      this.#isUnderWay = true;
+      this.#isPending = true;
       try {
         await this.#beat();
       } catch (error) {
@@ -132,7 +132,7 @@ export class ConsumerMember implements GroupMember {
       this.#unreleasedSinceMs = null;
       this.#waiting?.end();
       this.#waiting = undefined;
-      this.#isUnderWay = false;
+      this.#isPending = false;
       this.#settle();
       await this.#untilDue();
     }
@@ -199,7 +199,10 @@ export class ConsumerMember implements GroupMember {
     try {
       this.#sessionTimeoutMs = (await groupSessionTimeoutMs(cluster, groupId)) ?? tuning.sessionTimeoutMs;
     } catch (error) {
-      logger.debug({ err: error, sessionTimeoutMs: tuning.sessionTimeoutMs }, "the group's session timeout could not be read; the option counts");
+      logger.debug(
+        { err: error, sessionTimeoutMs: tuning.sessionTimeoutMs },
+        "the group's session timeout could not be read; the option counts",
+      );
     }
   }
 

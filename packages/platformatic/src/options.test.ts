@@ -1,11 +1,19 @@
 import { expect, test } from "vitest";
 import { type PlatformaticOptions, resolvePlatformaticOptions } from "./options.ts";
-import { connectionOptions } from "./platformatic.ts";
+import { connectionOptions, platformatic } from "./platformatic.ts";
 
 const brokers = ["b:9092"];
 
 test("what is left out gets its default", () => {
   expect(resolvePlatformaticOptions({ brokers }).tuning).toMatchObject({ sessionTimeoutMs: 30_000, maxWaitMs: 500 });
+});
+
+test("the classic protocol is the default, and with the other one the brokers' usual session timeout", () => {
+  expect(platformatic({ brokers }).capabilities.kip848).toBe(false);
+  expect(platformatic({ brokers, groupProtocol: "consumer" }).capabilities.kip848).toBe(true);
+  expect(resolvePlatformaticOptions({ brokers }).tuning).toMatchObject({ groupProtocol: "classic", sessionTimeoutMs: 30_000 });
+  const tuning = { groupProtocol: "consumer", sessionTimeoutMs: 45_000 };
+  expect(resolvePlatformaticOptions({ brokers, groupProtocol: "consumer" }).tuning).toMatchObject(tuning);
 });
 
 test("a login is passed on in the client's words, and TLS as Node takes it", () => {
@@ -24,6 +32,7 @@ test.each<[string, object, string]>([
   ["an unknown mechanism", { brokers, sasl: { mechanism: "plan", username: "u", password: "secret" } }, "did you mean plain?"],
   ["an empty password", { brokers, sasl: { mechanism: "plain", username: "u", password: "" } }, "found an empty text"],
   ["a token for a mechanism with passwords", { brokers, sasl: { mechanism: "plain", token: "secret" } }, "sasl.token is no option"],
+  ["a protocol that is none", { brokers, groupProtocol: "eager" }, "groupProtocol"],
   ["an empty instance id", { brokers, groupInstanceId: "" }, "groupInstanceId"],
   ["a client that is none", { brokers, client: "@platformatic/kafka" }, "expected client to be the module"],
 ])("%s is refused, and the message names it", (_, options, text) => {
