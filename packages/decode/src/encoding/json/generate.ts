@@ -1,6 +1,7 @@
 import { generate, property } from "../codegen.ts";
 import { type CompileOptions, Deferred, type DeferredField } from "../reader.ts";
 import { type Field, type PrimitiveType, type RecordType, type Type, withoutNull } from "../type.ts";
+import { BlockMemo } from "./block-memo.ts";
 import { type Convert, type ConvertContext, compileColumn, compileConvert, int64For, integerRange } from "./convert.ts";
 import {
   JsonCursor,
@@ -16,7 +17,6 @@ import {
   skipTextOrNull,
   toFloat,
 } from "./cursor.ts";
-import { FieldMemo } from "./field-memo.ts";
 import { isLong } from "./integer-range.ts";
 import { type ParseOptions, parseJson, parseNested } from "./parse.ts";
 import { readBase64, readBase64Buffer, scratch } from "./read-base64.ts";
@@ -34,6 +34,9 @@ const startsNested = "b[c.pos] === 123 || b[c.pos] === 91";
 /** Statements that move over any scalar, and over text. */
 const skipAny = "skipScalar(c);";
 const skipText = "skipTextOrNull(c);";
+
+/** The kinds of scalars that a memo remembers, if they have no conversion. */
+const plainKinds: ReadonlySet<Type["kind"]> = new Set(["any", "boolean", "enum", "int", "long", "string"]);
 
 /** Wider records are left to the slow reader, because the runtime would not optimise such large code. */
 const maxGeneratedFields = 300;
@@ -376,24 +379,20 @@ function ${name}(c) {
     const peeked = defer.peek.map((name) =>
       type.fields.some((inner) => inner.name === name) ? `peek${defer.peek.indexOf(name)}` : "undefined",
     );
-    const lines: string[] = [];
-    for (const [i, inner] of type.fields.entries()) {
-      const at = defer.peek.indexOf(inner.name);
-      const literal = this.#literal(inner.name, i === 0);
-      const skip = this.#judged(inner, `s${i}`);
-      const target = at >= 0 ? `peek${at}` : null;
-      lines.push(target === null ? "" : `let ${target};`);
-      lines.push(
-        skip === skipAny || skip === skipText
-          ? this.#remembered(literal, target, skip)
-          : `${literal} ${skip} if ((p = c.pos) === missed) return null;`,
-      );
-    }
-    const skip = this.#name("deferred");
+    const memo = this.#constant("memo", new BlockMemo(type.fields.map((inner) => this.#isPlain(inner))));
+    const lines = type.fields.map((inner, i) => this.#unlessSame({ inner, i, at: defer.peek.indexOf(inner.name), memo }));
+    const texts = peeked.flatMap((name, at) => (name === "undefined" ? [] : [`${name} = ${memo}.texts[${at}]`]));
     const resolve = this.#constant("resolve", defer.resolve);
     const read = this.#constant("read", this.#deferredRead(type, field.name));
     this.scope["Deferred"] = Deferred;
-    this.#emit(skip, ["const start = p;", ...lines], false, `new Deferred(${resolve}([${peeked.join(", ")}]), ${read}, b, start, p + 1)`);
+    const skip = this.#name("deferred");
+    const body = [
+      `const start = p; let i = ${memo}.begin(b, p, e), head = ${memo}.head; p = ${memo}.pos;`,
+      `if (i < ${lines.length}) { let ${["f", ...texts].join(", ")};`,
+      ...lines,
+      `if (head === undefined) ${memo}.keepHead(head = ${resolve}([${peeked.join(", ")}])); }`,
+    ];
+    this.#emit(skip, body, false, `new Deferred(head, ${read}, b, start, p + 1)`);
     return `const ${target} = ${skip}(c);`;
   }
 
@@ -420,15 +419,22 @@ function ${name}(c) {
     return this.#field(field, { isTop: false, isRow: false }, target);
   }
 
+  /** Whether a field is a scalar whose bytes are judged equally in every message. A conversion may charge the message for what it parses. */
+  #isPlain(field: Field): boolean {
+    const type = withoutNull(field.type);
+    return plainKinds.has(type.kind) && this.#conversion(type) === null;
+  }
+
   /**
-   * Statements that move over a field that is mostly the same as in the last message. They read its text into `target` if the plan peeks at
-   * it.
+   * Statements that move over a field of a deferred record if it must be read, because it is not the same as in an earlier message. They read its
+   * text if the plan peeks at it.
    */
-  #remembered(literal: string, target: string | null, skip: string): string {
-    const memo = this.#constant("memo", new FieldMemo());
-    const read = target === null ? skip : `${target} = readText(c);`;
-    return `if (${memo}.stands(b, p)) { p += ${memo}.length; ${target === null ? "" : `${target} = ${memo}.text;`} } else {
-    ${literal} ${read} if (c.pos === missed) return null; ${memo}.keep(b, p, c.pos, ${target}); p = c.pos; }`;
+  #unlessSame({ inner, i, at, memo }: { readonly inner: Field; readonly i: number; readonly at: number; readonly memo: string }): string {
+    const skip = this.#judged(inner, `s${i}`);
+    const isText = at >= 0 && (skip === skipAny || skip === skipText);
+    const read = isText ? `${memo}.keepText(${at}, peek${at} = readText(c)); head = undefined;` : skip;
+    return `if (i === ${i}) { f = p; ${this.#literal(inner.name, i === 0)} ${read} if (c.pos === missed) return null;
+    ${memo}.keep(b, f, c.pos, ${i}); i = ${memo}.next(b, c.pos, e, ${i + 1}); p = ${memo}.pos; }`;
   }
 
   /** Makes the reader of a deferred part. It tries the fast reader first: the skip has already checked the spelling of the text. */
