@@ -146,3 +146,65 @@ test("a framing of one's own may begin with a brace", () => {
     expect(event).toMatchObject({ kind: "row", key: { a: 1 }, row: { a: 1 } });
   }
 });
+
+/** Decodes a record by an envelope whose members are changed, and returns the error. Fails if a rejection has no listener. */
+async function failureOf(change: object, sample = '{"verb":"put","row":{"id":1}}'): Promise<Error | null> {
+  const unheard: unknown[] = [];
+  const listen = (reason: unknown): void => void unheard.push(reason);
+  const others = process.listeners("unhandledRejection");
+  process.removeAllListeners("unhandledRejection"); // vitest's own would fail the run
+  process.on("unhandledRejection", listen);
+  try {
+    const decoder = createDecoder({ formats: { envelopes: [{ ...verbs, ...change }] } });
+    let failure: Error | null = null;
+    try {
+      await decoder.decode(thingRecord(sample));
+    } catch (error) {
+      failure = error as Error;
+    }
+    await new Promise((resolve) => setImmediate(resolve)); // Node tells of a rejection after the turn in which it happened
+    expect(unheard).toEqual([]);
+    return failure;
+  } finally {
+    process.off("unhandledRejection", listen);
+    others.forEach((other) => process.on("unhandledRejection", other));
+  }
+}
+
+describe("an envelope of one's own", () => {
+  const rejecting = () => Promise.reject(new Error("nobody listens"));
+
+  test("that is asynchronous is an error that names it, and leaves no rejection without a listener", async () => {
+    expect(await failureOf({ open: rejecting })).toMatchObject({
+      name: "TypeError",
+      message: 'expected an answer at once from open of the envelope "verbs", found a promise: an envelope cannot wait',
+    });
+    expect((await failureOf({ recognise: rejecting }))?.message).toContain("from recognise of the envelope");
+    expect((await failureOf({ open: () => null, openUnprojected: rejecting }))?.message).toContain("from openUnprojected of the envelope");
+    expect((await failureOf({ inner: rejecting }))?.message).toContain("from inner of the envelope");
+  });
+
+  test("that returns something else than events is an error that names it", async () => {
+    expect((await failureOf({ open: () => ({ kind: "row" }) }))?.message).toBe(
+      'expected an array of events, or null from open of the envelope "verbs", found a value of type object',
+    );
+  });
+
+  test("may be an object of a class with private members", () => {
+    class Verbs implements EnvelopeFormat {
+      readonly name = "verbs";
+      readonly #inner = verbs;
+      recognise(shape: Parameters<EnvelopeFormat["recognise"]>[0]): string | null {
+        return this.#inner.recognise(shape);
+      }
+      planFor(shape: Parameters<EnvelopeFormat["planFor"]>[0]): ReturnType<EnvelopeFormat["planFor"]> {
+        return this.#inner.planFor(shape);
+      }
+      open(...args: Parameters<EnvelopeFormat["open"]>): ReturnType<EnvelopeFormat["open"]> {
+        return this.#inner.open(...args);
+      }
+    }
+    const decoder = createDecoder({ formats: { envelopes: [new Verbs()] } });
+    expect(decoder.decode(thingRecord('{"verb":"put","row":{"id":1}}'))).toMatchObject([{ kind: "change", envelope: "verbs" }]);
+  });
+});

@@ -1,3 +1,4 @@
+import { checkedEnvelope } from "./own-envelope.ts";
 import { avro } from "../encoding/avro/encoding.ts";
 import { avroJson } from "../encoding/avro-json/encoding.ts";
 import { canalProtobuf } from "../encoding/canal-protobuf/encoding.ts";
@@ -135,6 +136,6 @@ export function formatsWith(own: Partial<Formats> = {}, apicurioIds: ApicurioIdS
     framings: [...(own.framings ?? []), ...builtIn],
     schemaEncodings: [...(own.schemaEncodings ?? []), ...schemaEncodings],
     plainEncodings: [...(own.plainEncodings ?? []), ...plainEncodings],
-    envelopes: [...(own.envelopes ?? []), ...envelopes],
+    envelopes: [...(own.envelopes ?? []).map(checkedEnvelope), ...envelopes],
   };
 }
