@@ -5,10 +5,10 @@
  */
 import { randomInt } from "node:crypto";
 import process from "node:process";
+import { ClosingReport } from "./closing-report.mjs";
 import { demandWritable, repositoryRoot, setUp } from "./set-up.mjs";
 
-let closingLine = "0 passed, 1 failed, 0 skipped"; // until tests ran: what cannot be set up fails
-process.once("exit", () => console.log(closingLine));
+const report = new ClosingReport();
 
 demandWritable();
 setUp({ build: true }); // the tests of the command line run what users run: dist
@@ -22,11 +22,12 @@ process.env.FAST_CHECK_SEED ??= String(randomInt(2 ** 31));
 process.env.NODE_ENV ??= "test";
 
 const reporter = new CountingReporter();
+report.begin(reporter);
 try {
   const { filter, options } = parseCLI(["vitest", "run", ...process.argv.slice(2)]);
   const vitest = await startVitest("test", filter, { ...options, run: true, watch: false, reporters: [reporter] });
   await vitest.close();
-  closingLine = reporter.closingLine;
+  report.end();
 } catch (error) {
   console.error(error);
   process.exitCode = 1;

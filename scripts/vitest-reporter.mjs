@@ -29,6 +29,31 @@ export class CountingReporter extends DefaultReporter {
   #summaries = [];
   /** @type {Record<string, "passed" | "failed">} */
   #results = {};
+  /** How many files are to run. */
+  #files = 0;
+
+  /**
+   * @override
+   * @param {readonly import("vitest/node").TestSpecification[]} specifications
+   */
+  onTestRunStart(specifications) {
+    super.onTestRunStart(specifications);
+    this.#files = specifications.length;
+  }
+
+  /**
+   * Counts what has ended so far, and the end itself as a failure: a run that was cut off is nobody's pass.
+   * @param {string} signal
+   */
+  noteInterrupted(signal) {
+    const modules = this.ctx?.state.getTestModules() ?? []; // there is no ctx before vitest has started
+    for (const module of modules) {
+      this.#countModule(module);
+    }
+    const ended = modules.filter((module) => ["passed", "failed", "skipped"].includes(module.state())).length;
+    this.#failed++;
+    this.#failedLines.push(`failed: the run: ended by ${signal} when ${ended} of ${this.#files} files were done`);
+  }
 
   /**
    * @override
@@ -92,6 +117,9 @@ export class CountingReporter extends DefaultReporter {
   /** @param {TestCase} test */
   #countTest(test) {
     const result = test.result();
+    if (result.state === "pending") {
+      return; // the run was ended before the test
+    }
     const { summary } = /** @type {Record<string, unknown>} */ (test.meta());
     if (typeof summary === "string") {
       this.#summaries.push(summary);

@@ -30,6 +30,38 @@ function runWith(name: string, code: string): { readonly lines: readonly string[
 }
 
 describe("the closing line of npm test", () => {
+  test("says what had run when a signal ended the run, which is a failure", () => {
+    const name = "interrupted";
+    writeFileSync(
+      join(folder, `${name}.case.ts`),
+      `import { test } from "vitest";
+      test("a", () => {}); test("no Java", (context) => context.skip("no Java")); test("waits", () => new Promise(() => {}), 60_000); test("b", () => {});`,
+    );
+    const url = (file: string): string => JSON.stringify(pathToFileURL(join(root, "scripts", file)).href);
+    const script = `
+      import { startVitest } from "vitest/node";
+      import { ClosingReport } from ${url("closing-report.mjs")};
+      import { CountingReporter } from ${url("vitest-reporter.mjs")};
+      class Interrupting extends CountingReporter {
+        onTestCaseReady(test) {
+          if (test.name === "waits") setTimeout(() => process.kill(process.pid, "SIGTERM"), 0); // the results before it are known
+        }
+      }
+      const report = new ClosingReport();
+      const reporter = new Interrupting();
+      report.begin(reporter);
+      const options = { root: ${JSON.stringify(folder)}, config: false, include: ["${name}.case.ts"], watch: false, reporters: [reporter] };
+      await startVitest("test", [], options);
+      report.end();`;
+    const { stdout, status } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { cwd: root, encoding: "utf8" });
+    expect(stdout.trimEnd().split("\n").slice(-3)).toEqual([
+      "skipped: interrupted.case.ts > no Java: no Java",
+      "failed: the run: ended by SIGTERM when 0 of 1 files were done",
+      "1 passed, 1 failed, 1 skipped",
+    ]);
+    expect(status).toBe(143);
+  });
+
   test("counts what passed, failed and was skipped, and stands alone at the end", () => {
     const { lines, failed } = runWith(
       "counts",
