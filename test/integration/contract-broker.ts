@@ -62,6 +62,16 @@ export function contractBroker(kafka: SharedKafka): ContractBroker {
         await (await next.transaction()).abort();
         await Promise.all([transactional.disconnect(), next.disconnect()]);
       },
+      openTransaction: async (topic, records) => {
+        const transactional = client.producer({ transactionalId: uniqueName("tx"), maxInFlightRequests: 1, idempotent: true });
+        await transactional.connect();
+        const transaction = await transactional.transaction();
+        await transaction.send({ topic, messages: records.map(toMessage) });
+        return async (end) => {
+          await transaction[end]();
+          await transactional.disconnect();
+        };
+      },
       // As retention does. kafkajs' own request for it fails on this broker, and Kafka's tool takes seconds to start.
       deleteBefore: async (topic, partition, offset) => {
         await logs.deleteRecords({ topics: [{ name: topic, partitions: [{ partition, offset }] }] });

@@ -31,6 +31,7 @@ const passing: ReadonlySet<number> = new Set([
 const earliest = -2;
 const latest = -1;
 const readUncommitted = 0;
+const readCommitted = 1;
 
 /** Asks the brokers for offsets and topics, by a client of its own: questions do not wait for the fetches on a connection. */
 export class BrokerOffsets implements BrokerQuestions {
@@ -98,10 +99,15 @@ export class BrokerOffsets implements BrokerQuestions {
   /** The starts and ends of the logs of these topics. */
   async ends(topics: readonly string[]): Promise<ReadonlyMap<string, LogEnds>> {
     const partitions = await this.partitionsOf(topics);
-    const [lows, highs] = await Promise.all([this.#offsets(partitions, earliest), this.#offsets(partitions, latest)]);
+    const [lows, highs, stableEnds] = await Promise.all([
+      this.#offsets(partitions, earliest),
+      this.#offsets(partitions, latest),
+      this.#offsets(partitions, latest, readCommitted),
+    ]);
     const ends = new Map<string, LogEnds>();
     for (const [place, low] of lows) {
-      ends.set(place, { low, high: highs.get(place) ?? low });
+      const high = highs.get(place) ?? low;
+      ends.set(place, { low, high, stable: stableEnds.get(place) ?? high });
     }
     return ends;
   }
@@ -134,11 +140,15 @@ export class BrokerOffsets implements BrokerQuestions {
     return topics.length === 0 ? [] : this.#ask((admin, done) => admin.describeTopics(topics, { timeout: answerDeadlineMs }, done));
   }
 
-  async #offsets(partitions: readonly TopicPartition[], timestamp: number): Promise<ReadonlyMap<string, bigint>> {
+  async #offsets(
+    partitions: readonly TopicPartition[],
+    timestamp: number,
+    isolationLevel = readUncommitted,
+  ): Promise<ReadonlyMap<string, bigint>> {
     const found = new Map<string, bigint>();
     if (partitions.length > 0) {
       const specs = partitions.map(({ topic, partition }) => ({ topic, partition, offset: { timestamp } }));
-      const options = { timeout: answerDeadlineMs, isolationLevel: readUncommitted };
+      const options = { timeout: answerDeadlineMs, isolationLevel };
       const answers = await this.#ask<readonly { topic: string; partition: number; offset: number; error?: ClientError }[]>((admin, done) =>
         admin.listOffsets(specs, options, done),
       );

@@ -1,6 +1,6 @@
 import type { LogRange, LostRange, PartitionAssignment } from "@cdckit/consumer";
 import type { BrokerQuestions } from "./broker-questions.ts";
-import { lostRangeAt } from "./lost-range.ts";
+import { lostRangeAt, readableEnd } from "./lost-range.ts";
 import { placeOf, topicsOf } from "./place.ts";
 
 /** The ends of the logs, and the group's commits. Partitions that no broker knows are left out. */
@@ -12,7 +12,9 @@ export async function rangesOf(
   return assignments.flatMap((assignment) => {
     const place = placeOf(assignment.topic, assignment.partition);
     const log = ends.get(place);
-    return log === undefined ? [] : [{ assignment, start: log.low, end: log.high, committed: committed.get(place)?.offset ?? null }];
+    return log === undefined
+      ? []
+      : [{ assignment, start: log.low, end: readableEnd(log), committed: committed.get(place)?.offset ?? null }];
   });
 }
 

@@ -9,6 +9,16 @@ export interface LogEnds {
   readonly low: bigint;
   /** The offset after the last record. */
   readonly high: bigint;
+  /** The last stable offset: the end of what is committed, before the first open transaction. Absent if `high` is it. */
+  readonly stable?: bigint;
+}
+
+/**
+ * The end of what can be read now. A partition that starts at its end starts here, as with Java's client: records of a transaction that is open
+ * come after it, and must be read when they are committed. Retention may have taken the beginning of that transaction.
+ */
+export function readableEnd({ low, high, stable = high }: LogEnds): bigint {
+  return stable < low ? low : stable;
 }
 
 /** An offset, and the id of its topic if that is known. */
@@ -33,14 +43,18 @@ export function isOfAnotherTopic(position: Pick<Position, "topicId">, { topicId 
 }
 
 /** The range that is missing at a position, or null if the position can be read or is the end of the log. */
-export function lostRangeAt(place: IdentifiedPlace, position: Position, { low, high }: LogEnds): LostRange | null {
+export function lostRangeAt(place: IdentifiedPlace, position: Position, log: LogEnds): LostRange | null {
+  const { low, high } = log;
   const { topic, partition, topicId = null } = place;
   const { offset } = position;
   if (isOfAnotherTopic(position, place)) {
     const recreated = { from: position.topicId, to: topicId };
-    return { topic, partition, firstMissing: offset, firstAvailable: low, end: high, recreated };
+    return { topic, partition, firstMissing: offset, firstAvailable: low, end: readableEnd(log), recreated };
   }
-  return offset >= low && offset <= high ? null : { topic, partition, firstMissing: offset, firstAvailable: low, end: high };
+  // Not compared with the readable end: a client that reads uncommitted records may have committed a position within an open transaction.
+  return offset >= low && offset <= high
+    ? null
+    : { topic, partition, firstMissing: offset, firstAvailable: low, end: offset > high ? high : readableEnd(log) };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Logger, LostRange, OffsetCommit, Subscription } from "@cdckit/consumer";
 import type { Assignments, HeldPartition, OwnAssignment } from "./assignments.ts";
 import type { BrokerQuestions, TopicIdsByName } from "./broker-questions.ts";
-import { isOfAnotherTopic, type LogEnds, lostRangeAt, type Position, resumeOffset } from "./lost-range.ts";
+import { isOfAnotherTopic, type LogEnds, lostRangeAt, type Position, readableEnd, resumeOffset } from "./lost-range.ts";
 import { placeOf, topicsOf } from "./place.ts";
 
 /** Where a partition starts, and why there. */
@@ -169,11 +169,11 @@ async function firstOffsets(
   topics: readonly string[],
 ): Promise<(place: string, log: LogEnds) => bigint> {
   if (from === "latest") {
-    return (_, { high }) => high;
+    return (_, log) => readableEnd(log);
   }
   if (typeof from === "object" && "timestamp" in from) {
     const since = await brokers.offsetsAt(topics, from.timestamp);
-    return (place, { high }) => since.get(place) ?? high;
+    return (place, log) => since.get(place) ?? readableEnd(log);
   }
   return (_, { low }) => low;
 }

@@ -13,6 +13,7 @@ const createDeadlineMs = 8_000;
 const earliest = -2n;
 const latest = -1n;
 const readUncommitted = 0;
+const readCommitted = 1;
 
 /** Asks the brokers for offsets and topics, on connections that fetches do not use. */
 export class BrokerOffsets implements BrokerQuestions {
@@ -84,12 +85,16 @@ export class BrokerOffsets implements BrokerQuestions {
 
   /** The starts and ends of the logs of these topics. */
   async ends(topics: readonly string[]): Promise<ReadonlyMap<string, LogEnds>> {
-    const [lows, highs] = await Promise.all([this.#offsets(topics, earliest), this.#offsets(topics, latest)]);
+    const [lows, highs, stableEnds] = await Promise.all([
+      this.#offsets(topics, earliest),
+      this.#offsets(topics, latest),
+      this.#offsets(topics, latest, readCommitted),
+    ]);
     const ends = new Map<string, LogEnds>();
     for (const [place, low] of lows) {
       const high = highs.get(place);
       if (high !== undefined) {
-        ends.set(place, { low, high });
+        ends.set(place, { low, high, stable: stableEnds.get(place) ?? high });
       }
     }
     return ends;
@@ -112,7 +117,7 @@ export class BrokerOffsets implements BrokerQuestions {
     return topics.length === 0 ? [] : (await this.#cluster.metadata(topics)).topics;
   }
 
-  async #offsets(topics: readonly string[], timestamp: bigint): Promise<ReadonlyMap<string, bigint>> {
+  async #offsets(topics: readonly string[], timestamp: bigint, isolationLevel = readUncommitted): Promise<ReadonlyMap<string, bigint>> {
     const found = new Map<string, bigint>();
     await this.#untilPassed(leaderMoves, async () => {
       const byLeader = new Map<number, Place[]>();
@@ -123,12 +128,17 @@ export class BrokerOffsets implements BrokerQuestions {
           ofLeader.push({ topic: name ?? "", partition: partitionIndex });
         }
       }
-      await Promise.all([...byLeader].map(([leader, places]) => this.#askLeader(leader, places, timestamp, found)));
+      await Promise.all([...byLeader].map(([leader, places]) => this.#askLeader(leader, places, { timestamp, isolationLevel }, found)));
     });
     return found;
   }
 
-  async #askLeader(leader: number, places: readonly Place[], timestamp: bigint, found: Map<string, bigint>): Promise<void> {
+  async #askLeader(
+    leader: number,
+    places: readonly Place[],
+    { timestamp, isolationLevel }: { readonly timestamp: bigint; readonly isolationLevel: number },
+    found: Map<string, bigint>,
+  ): Promise<void> {
     const at = this.#cluster.node(leader);
     if (at === undefined) {
       return; // a partition without a leader: whoever needs it asks again
@@ -137,7 +147,7 @@ export class BrokerOffsets implements BrokerQuestions {
       name,
       partitions: partitions.map((partitionIndex) => ({ partitionIndex, currentLeaderEpoch: -1, timestamp })),
     }));
-    const answer = await this.#cluster.ask<ListOffsetsAnswer>(at, "question", "ListOffsets", [-1, readUncommitted, topics]);
+    const answer = await this.#cluster.ask<ListOffsetsAnswer>(at, "question", "ListOffsets", [-1, isolationLevel, topics]);
     for (const { name, partitions } of answer.topics) {
       for (const { partitionIndex, offset } of partitions) {
         found.set(placeOf(name, partitionIndex), offset);

@@ -309,6 +309,39 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     await session.close(5_000);
   },
 
+  "the end of the log is before an open transaction, whose records come when it is committed": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    await harness.produce(topic, lines(0, 3));
+    const end = await harness.openTransaction(topic, lines(0, 2));
+    const { sink, session } = await join(harness, { topics: [topic], from: "latest" });
+    await sink.until(({ held }) => held.length === 1);
+    const [range] = (await session.ranges?.(sink.held)) ?? [];
+    expect([range?.start, range?.end]).toEqual([0n, 3n]);
+    await end("commit");
+    await harness.produce(topic, lines(0, 1));
+    await sink.until(({ records }) => records.at(-1)?.offset === 6n);
+    expect(sink.records.map(({ offset }) => offset)).toEqual([3n, 4n, 6n]);
+    await session.close(5_000);
+  },
+
+  "what goes on at the end after a loss goes on before an open transaction": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    const groupId = harness.uniqueName("group");
+    await harness.produce(topic, lines(0, 3));
+    await commitAt(harness, { topic, groupId }, 1n);
+    const end = await harness.openTransaction(topic, lines(0, 2));
+    await harness.deleteBefore(topic, 0, 2n);
+    const { sink, session } = await join(harness, { topics: [topic], groupId, lostRange: "latest" });
+    await sink.until(({ losses }) => losses.length > 0);
+    const lost = { topic, partition: 0, firstMissing: 1n, firstAvailable: 2n, end: 3n };
+    expect(sink.losses.map((one) => [one.lost, one.resumeOffset])).toEqual([[lost, 3n]]);
+    await end("commit");
+    await harness.produce(topic, lines(0, 1));
+    await sink.until(({ records }) => records.at(-1)?.offset === 6n);
+    expect(sink.records.map(({ offset }) => offset)).toEqual([3n, 4n, 6n]);
+    await session.close(5_000);
+  },
+
   "partitions that are added are found": async (harness, { expect }) => {
     const topic = await topicOf(harness, 1);
     await harness.produce(topic, lines(0, 2));

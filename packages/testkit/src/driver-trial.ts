@@ -28,6 +28,8 @@ export interface DriverHarness {
   produce(topic: string, records: readonly PlacedRecord[]): Promise<void>;
   /** The same in a transaction of its own, that is committed or aborted. */
   produceInTransaction(topic: string, records: readonly PlacedRecord[], end: "commit" | "abort"): Promise<void>;
+  /** Writes the records in a transaction of its own that stays open. Resolves when they are acknowledged, with what ends the transaction. */
+  openTransaction(topic: string, records: readonly PlacedRecord[]): Promise<(end: "commit" | "abort") => Promise<void>>;
   /** As retention does: everything before the offset goes. */
   deleteBefore(topic: string, partition: number, offset: bigint): Promise<void>;
   /** Resolves when the topic is gone. */

@@ -22,6 +22,11 @@ testDriverContract(
         transaction.append(topic, ...records);
         transaction[end]();
       },
+      openTransaction: async (topic, records) => {
+        const transaction = broker.transaction();
+        transaction.append(topic, ...records);
+        return async (end) => transaction[end]();
+      },
       deleteBefore: async (topic, partition, offset) => broker.deleteBefore(topic, partition, offset),
       deleteTopic: async (topic) => broker.deleteTopic(topic),
       addPartitions: async (topic, partitions) => broker.addPartitions(topic, partitions),
