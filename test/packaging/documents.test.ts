@@ -43,6 +43,12 @@ test("the README is a front page: under 150 lines, and the rest is in docs", () 
   expect(read("README.md").split("\n").length).toBeLessThanOrEqual(150);
 });
 
+test.each(["docs/api.md", "docs/packages.md"])("%s names every package", (page) => {
+  const text = read(page);
+  const left = readdirSync(join(root, "packages")).filter((folder) => !text.includes(`(../packages/${folder}/README.md)`));
+  expect(left).toEqual([]);
+});
+
 describe("a YAML block of the documents", () => {
   const blocks = readdirSync(join(root, "docs"))
     .filter((name) => name.endsWith(".md"))
