@@ -13,5 +13,7 @@ test("a line that repeats is left out, counted, and kept as the last failure", (
   }
   expect(warned.map(([fields]) => fields)).toEqual([{ fac: "FAIL" }, { fac: "FAIL", leftOut: 2 }]);
   expect(warned[0]?.[1]).toBe("librdkafka: b:1: Connection refused (after 0ms in state CONNECT)");
-  expect(log.lastFailure).toContain("Connection refused");
+  expect([log.lastFailure?.includes("Connection refused"), log.fatal]).toEqual([true, null]);
+  log.line({ severity: 0, fac: "FATAL", message: "[thrd:main]: Fatal error: Broker: it is over" });
+  expect(log.fatal).toBe("Fatal error: Broker: it is over");
 });

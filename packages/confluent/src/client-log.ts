@@ -30,6 +30,7 @@ export class ClientLog {
   readonly #nowMs: () => number;
   readonly #seen = new Map<string, Repeated>();
   #lastFailure: string | null = null;
+  #fatal: string | null = null;
 
   constructor(logger: Logger, nowMs: () => number = () => performance.now()) {
     this.#logger = logger;
@@ -41,10 +42,17 @@ export class ClientLog {
     return this.#lastFailure;
   }
 
+  /** Why librdkafka has given up; null if it has not. Its error says only that it has. */
+  get fatal(): string | null {
+    return this.#fatal;
+  }
+
   line({ severity, fac, message }: ClientLogLine): void {
     const text = message.replace(/^\[thrd:[^\]]*\]:\s*/, "");
     if (fac === "FAIL" || fac === "ERROR" || fac === "SASL") {
       this.#lastFailure = text;
+    } else if (fac === "FATAL") {
+      this.#fatal = text;
     }
     const leftOut = severity < notice ? this.#leftOutBefore(`${fac} ${text.replace(/\(after \d+ms[^)]*\)/, "")}`) : null;
     if (leftOut === null) {

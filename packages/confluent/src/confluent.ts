@@ -38,17 +38,26 @@ export function confluent(options: ConfluentOptions): KafkaDriver {
 
 function capabilitiesOf({ connection, tuning }: ResolvedConfluentOptions): DriverCapabilities {
   const checks = connection.properties?.["check.crcs"] ?? true;
+  const kip848 = tuning.groupProtocol === "consumer";
+  const crc = checks !== false && checks !== "false";
   return Object.freeze({
     metadataCommit: true,
     topicIds: true, // of brokers from Kafka 2.8 on
     cooperative: true,
     awaitsRevoked: true,
-    kip848: tuning.groupProtocol === "consumer",
+    kip848,
     leaderEpoch: true,
     codecs: Object.freeze(["none", "gzip", "snappy", "lz4", "zstd"] as const),
-    crc: checks !== false && checks !== "false",
+    crc,
     offsetResetNone: true,
     reportsStart: true,
+    staticMembership: true,
+    nullHeaders: false,
+    reasons: Object.freeze({
+      ...(kip848 ? {} : { kip848: 'it is chosen by `groupProtocol: "consumer"`' }),
+      ...(crc ? {} : { crc: "the property check.crcs switches it off" }),
+      nullHeaders: "the client gives a header without a value as an empty one",
+    }),
   });
 }
 
@@ -72,7 +81,7 @@ async function connect(options: ResolvedConfluentOptions, subscription: Subscrip
   const onAbort = (): void => refuse(signal?.reason as Error);
   const unreachable = setTimeout(() => {
     if (log.lastFailure !== null) {
-      refuse(explainFailure({ code: codes.transport }, brokers, log.lastFailure));
+      refuse(explainFailure({ code: codes.transport }, brokers, log));
     }
   }, refusedDeadlineMs);
   const client = clientOf({ module, options, subscription, sink, log, onLine, brokers });
@@ -89,7 +98,7 @@ async function connect(options: ResolvedConfluentOptions, subscription: Subscrip
   } catch (error) {
     // A client that still connects holds a thread of libuv, and one that is to disconnect meanwhile would hold another.
     void connecting.catch(() => {}).then(() => client.session.close(connectDeadlineMs));
-    throw explainFailure(error, brokers, log.lastFailure);
+    throw explainFailure(error, brokers, log);
   } finally {
     clearTimeout(unreachable);
     signal?.removeEventListener("abort", onAbort);

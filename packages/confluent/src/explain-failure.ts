@@ -1,3 +1,4 @@
+import type { ClientLog } from "./client-log.ts";
 import { ConfluentDriverError, isConfluentDriverError } from "./errors.ts";
 import { type ClientError, codes } from "./low-level-client.ts";
 
@@ -5,10 +6,14 @@ const authorizations: ReadonlySet<unknown> = new Set([codes.topicAuthorization, 
 const connections: ReadonlySet<unknown> = new Set([codes.transport, codes.resolve, codes.allBrokersDown, codes.timedOut, codes.ssl]);
 
 /**
- * librdkafka's failure as an error that says what to check. `lastFailure`: the last line of its log about a failed connection, because the error
- * itself says only that there is none. It never holds a password.
+ * librdkafka's failure as an error that says what to check. Of the log, it takes the last line about a failed connection and the line about the
+ * end, because the error itself says only that there is no connection, or that it is over. It never holds a password.
  */
-export function explainFailure(error: unknown, brokers: string, lastFailure: string | null): ConfluentDriverError {
+export function explainFailure(
+  error: unknown,
+  brokers: string,
+  { lastFailure, fatal }: Pick<ClientLog, "lastFailure" | "fatal">,
+): ConfluentDriverError {
   if (isConfluentDriverError(error)) {
     return error;
   }
@@ -33,7 +38,14 @@ export function explainFailure(error: unknown, brokers: string, lastFailure: str
       cause,
     );
   }
-  return new ConfluentDriverError("client-crashed", `librdkafka gave up: ${message}`, cause);
+  if (code === codes.fencedInstance || (code === codes.fatal && fatal !== null && /group\.instance\.id|instance ID/i.test(fatal))) {
+    return new ConfluentDriverError(
+      "fenced",
+      "another member of the group has the same groupInstanceId, and its place. Give each member an id of its own",
+      cause,
+    );
+  }
+  return new ConfluentDriverError("client-crashed", `librdkafka gave up: ${code === codes.fatal ? (fatal ?? message) : message}`, cause);
 }
 
 /** What a line of librdkafka's log says about a connection that will never be accepted; null if it may be, later. */

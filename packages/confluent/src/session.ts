@@ -243,7 +243,7 @@ export class ConfluentSession implements DriverSession {
     if (error.code === codes.offsetReset) {
       void this.#reader.investigate(this.#assignments.all(), false);
     } else if (finalCodes.has(error.code)) {
-      this.#fail(explainFailure(error, brokers, log.lastFailure));
+      this.#fail(explainFailure(error, brokers, log));
     } else if (error.code !== codes.state) {
       subscription.logger.warn({ err: error }, "librdkafka reports an error, and goes on by itself");
     }
@@ -302,7 +302,7 @@ export class ConfluentSession implements DriverSession {
       this.#assignments.endReading();
       this.#stopWatching();
       const { brokers, log, sink } = this.#parts;
-      sink.failed(explainFailure(error, brokers, log.lastFailure));
+      sink.failed(explainFailure(error, brokers, log));
     }
   }
 
