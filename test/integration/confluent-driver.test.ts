@@ -83,22 +83,6 @@ await describeWithConfluent("the driver for Confluent's client on a real broker"
     ]);
   });
 
-  test.concurrent("a static member that comes back takes nothing from another", async () => {
-    const topic = await topicOf(2);
-    const groupId = uniqueName("group");
-    const first = await join({ ...fast, groupInstanceId: "one" }, topic, groupId);
-    await first.sink.until(({ held }) => held.length === 2);
-    const second = await join({ ...fast, groupInstanceId: "two" }, topic, groupId);
-    await Promise.all([first, second].map(({ sink }) => sink.until(({ held }) => held.length === 1)));
-    const before = second.sink.held[0]?.partition;
-    const revoked = first.sink.revocations.length;
-    await second.session.close(5_000);
-    const again = await join({ ...fast, groupInstanceId: "two" }, topic, groupId);
-    await again.sink.until(({ held }) => held.length === 1);
-    expect([again.sink.held[0]?.partition, first.sink.revocations.length]).toEqual([before, revoked]);
-    await Promise.all([first.session.close(5_000), again.session.close(5_000)]);
-  });
-
   test.concurrent("createConsumer reads, commits and stops with it", async () => {
     const topic = await topicOf(3);
     const groupId = uniqueName("group");

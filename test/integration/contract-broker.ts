@@ -1,7 +1,8 @@
+import type { Compression } from "@cdckit/consumer";
 import type { DriverHarness, PlacedRecord } from "@cdckit/testkit";
 import { Admin } from "@platformatic/kafka";
 import { Kafka, logLevel, type Message, type Producer } from "kafkajs";
-import { waitUntil } from "../../scripts/stack/wait.mjs";
+import { EveryBroker } from "./every-broker.ts";
 import { createTopics, type SharedKafka, uniqueName } from "./stack.ts";
 
 /** What the contract of drivers needs of a broker besides the driver. */
@@ -11,11 +12,16 @@ export interface ContractBroker {
   readonly harness: Omit<DriverHarness, "driver" | "sessionTimeoutMs">;
 }
 
-/** The broker of the integration tests, written to and asked by kafkajs and @platformatic/kafka, whichever driver is tried. */
-export function contractBroker(kafka: SharedKafka): ContractBroker {
-  const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING });
+/**
+ * The broker of the integration tests, written to and asked by kafkajs and @platformatic/kafka, whichever driver is tried. `everyCompression`: what
+ * topics are compressed with that a test makes without saying so.
+ */
+export function contractBroker(kafka: SharedKafka, everyCompression?: Compression): ContractBroker {
+  const brokers = kafka.brokers.split(",");
+  const client = new Kafka({ brokers, logLevel: logLevel.NOTHING });
   const admin = client.admin();
-  const logs = new Admin({ clientId: "contract", bootstrapBrokers: [kafka.brokers] });
+  const logs = new Admin({ clientId: "contract", bootstrapBrokers: brokers });
+  const everyBroker = new EveryBroker(brokers);
   const producer = client.producer({
     // A request of which the broker refuses one partition is sent again as a whole: what it had taken of the others must not count twice.
     idempotent: true,
@@ -30,14 +36,16 @@ export function contractBroker(kafka: SharedKafka): ContractBroker {
 
   return {
     connect: async () => {
-      await Promise.all([admin.connect(), producer.connect()]);
+      await Promise.all([admin.connect(), producer.connect(), everyBroker.connect()]);
     },
     disconnect: async () => {
-      await Promise.all([admin.disconnect(), producer.disconnect(), logs.close()]);
+      await Promise.all([admin.disconnect(), producer.disconnect(), logs.close(), everyBroker.close()]);
     },
     harness: {
-      createTopic: async (topic, numPartitions) => {
-        await createTopics(admin, [{ topic, numPartitions }]);
+      createTopic: async (topic, numPartitions, compression = everyCompression) => {
+        const configEntries = compression === undefined ? [] : [{ name: "compression.type", value: kafkaName(compression) }];
+        await createTopics(admin, [{ topic, numPartitions, configEntries }]);
+        await everyBroker.untilKnown(topic, numPartitions);
       },
       produce: async (topic, records) => {
         const sent = await producer.send({ topic, messages: records.map(toMessage) });
@@ -78,13 +86,12 @@ export function contractBroker(kafka: SharedKafka): ContractBroker {
       },
       deleteTopic: async (topic) => {
         await admin.deleteTopics({ topics: [topic] });
+        await everyBroker.untilGone(topic);
       },
       addPartitions: async (topic, count) => {
         await admin.createPartitions({ topicPartitions: [{ topic, count }] });
-        // The controller has answered, the broker may not know of them yet, and kafkajs leaves out what is sent to partitions it does not know.
-        const isKnown = async (): Promise<boolean> =>
-          (await admin.fetchTopicMetadata({ topics: [topic] })).topics[0]?.partitions.length === count;
-        await waitUntil({ what: `partition ${count - 1} of ${topic}`, check: isKnown, deadlineMs: 30_000 });
+        // The controller has answered, a broker may not know of them yet, and kafkajs leaves out what is sent to partitions it does not know.
+        await everyBroker.untilKnown(topic, count);
       },
       // An answer that waits for what is being written: the coordinator's other answers may be those of a moment ago.
       committed: async (groupId, topic, partition) => {
@@ -96,6 +103,11 @@ export function contractBroker(kafka: SharedKafka): ContractBroker {
       uniqueName,
     },
   };
+}
+
+/** As the topic's configuration `compression.type` has it. */
+function kafkaName(compression: Compression): string {
+  return compression === "none" ? "uncompressed" : compression;
 }
 
 function toMessage({ partition, key, value, headers = [], timestamp }: PlacedRecord): Message {

@@ -9,7 +9,7 @@ export interface FetchedOnce {
 }
 
 const fetchKey = 1;
-const fetchVersion = 4; // the first with isolation levels, and the oldest that Kafka 4 speaks
+const fetchVersion = 10; // the first in which a broker hands out zstd
 const readCommitted = 1;
 
 /** Fetches committed records of partition 0 once, with at most so many bytes, by a request of this test's own. */
@@ -37,13 +37,15 @@ function requestOf(topic: string, fromOffset: bigint, maxBytes: number): Buffer 
   const name = Buffer.from(topic);
   const parts = [int16(fetchKey), int16(fetchVersion), int32(1), int16(-1)]; // correlation id, no client id
   parts.push(int32(-1), int32(100), int32(1), int32(maxBytes), Buffer.from([readCommitted])); // replica, max wait, min bytes
-  parts.push(int32(1), int16(name.length), name, int32(1), int32(0), int64(fromOffset), int32(maxBytes));
+  parts.push(int32(0), int32(-1)); // no session
+  parts.push(int32(1), int16(name.length), name, int32(1), int32(0), int32(-1), int64(fromOffset), int64(-1n), int32(maxBytes));
+  parts.push(int32(0)); // no topics to forget
   const body = Buffer.concat(parts);
   return Buffer.concat([int32(body.length), body]);
 }
 
 function responseOf(answer: Buffer): FetchedOnce {
-  let at = 16; // size, correlation id, throttle time, number of topics
+  let at = 22; // size, correlation id, throttle time, error, session, number of topics
   at += 2 + answer.readInt16BE(at) + 4; // name, number of partitions
   const errorCode = answer.readInt16BE(at + 4);
   if (errorCode !== 0) {
@@ -51,8 +53,8 @@ function responseOf(answer: Buffer): FetchedOnce {
   }
   const highWatermark = answer.readBigInt64BE(at + 6);
   const lastStableOffset = answer.readBigInt64BE(at + 14);
-  const count = Math.max(0, answer.readInt32BE(at + 22));
-  at += 26;
+  const count = Math.max(0, answer.readInt32BE(at + 30)); // the start of the log stands before it
+  at += 34;
   const abortedTransactions = Array.from({ length: count }, (_, i) => ({
     producerId: answer.readBigInt64BE(at + 16 * i),
     firstOffset: answer.readBigInt64BE(at + 16 * i + 8),

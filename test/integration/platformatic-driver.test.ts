@@ -98,25 +98,6 @@ for (const { major, ...client } of platformaticClients) {
       },
     );
 
-    test("a static member that comes back takes nothing from another", async () => {
-      const topic = await topicOf(2);
-      const groupId = uniqueName("group");
-      const first = await joined({ ...fast, groupInstanceId: "one" }, topic, groupId);
-      await first.sink.until(({ held }) => held.length === 2);
-      const second = await joined({ ...fast, groupInstanceId: "two" }, topic, groupId);
-      await Promise.all([first, second].map(({ sink }) => sink.until(({ held }) => held.length === 1)));
-      const before = second.sink.held[0]?.partition;
-      const revoked = first.sink.revocations.length;
-      await second.session.close(5_000);
-      const again = await joined({ ...fast, groupInstanceId: "two" }, topic, groupId);
-      await again.sink.until(({ held }) => held.length === 1);
-      expect([again.sink.held[0]?.partition, first.sink.revocations.length]).toEqual([before, revoked]);
-      const usurper = await joined({ ...fast, groupInstanceId: "one" }, topic, groupId);
-      await first.sink.until(({ failures }) => failures.length > 0);
-      expect(first.sink.failures[0]).toMatchObject({ code: "fenced", message: expect.stringContaining("groupInstanceId") as string });
-      await Promise.all([first, again, usurper].map(({ session }) => session.close(5_000)));
-    });
-
     test("a rebalance takes only the partitions that move, and the others are read meanwhile", async () => {
       const topic = await topicOf(4);
       const groupId = uniqueName("group");

@@ -5,22 +5,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readExamples, readPart } from "../../scripts/example/examples.mjs";
 import { ensureJars } from "../../scripts/stack/jars.mjs";
-import { startKafka } from "../../scripts/stack/kafka.mjs";
+import { startCluster, startKafka } from "../../scripts/stack/kafka.mjs";
 import { defaultTables } from "../../scripts/stack/connectors.mjs";
 import { type Mariadb, startMariadb } from "../../scripts/stack/mariadb.mjs";
 import { withDatabase } from "../../scripts/stack/postgres.mjs";
 import { isMissingRequirement, StackError } from "../../scripts/stack/stack-error.mjs";
 import { startStack } from "../../scripts/stack/start-stack.mjs";
 import type { StackAddresses } from "../../scripts/stack/state.mjs";
-import { debeziumMariadbJars } from "../../scripts/stack/versions.mjs";
+import { debeziumMariadbJars, kafkaReleases, versions } from "../../scripts/stack/versions.mjs";
 import { ordersDdl, ordersTable } from "../services/orders-table.ts";
 import { endToEndDdl, endToEndTables } from "./end-to-end-columns.ts";
 
 /** What a test is told when it asks for a part of the stack: where it is, or why this machine cannot have it. */
 export type Answer<Part> = { readonly part: Part } | { readonly missing: string };
 
-/** The one broker that all integration tests of a run share. */
+/** The one broker that all integration tests of a run share; with `CDCKIT_BROKERS=3`, the one cluster. */
 export interface SharedKafka {
+  /** With commas between. */
   readonly brokers: string;
   /** Kafka's own tools, for `runKafkaTool` and `produceLines` of scripts/stack/kafka.mjs. */
   readonly classPath: string;
@@ -88,7 +89,12 @@ function startPart(path: string, root: string, log: (line: string) => void): Pro
 }
 
 async function startSharedKafka(root: string, log: (line: string) => void): Promise<Started<SharedKafka>> {
-  const kafka = await startKafka({ dir: join(root, "kafka"), log });
+  const { CDCKIT_KAFKA: release = versions.kafka, CDCKIT_BROKERS: brokers = "1" } = process.env;
+  const jars = kafkaReleases[release];
+  if (jars === undefined) {
+    throw new Error(`expected CDCKIT_KAFKA to be one of ${Object.keys(kafkaReleases).join(", ")}, found ${release}`);
+  }
+  const kafka = await (brokers === "3" ? startCluster : startKafka)({ dir: join(root, "kafka"), jars, log });
   return { part: { brokers: kafka.brokers, classPath: kafka.classPath }, stop: kafka.stop };
 }
 

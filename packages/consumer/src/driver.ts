@@ -301,7 +301,22 @@ export interface DriverCapabilities {
    * @default false
    */
   readonly reportsStart?: boolean;
+  /**
+   * The driver takes an id of the member's own (`group.instance.id`). If a member with one comes back within its session, nothing is rebalanced.
+   * @default false
+   */
+  readonly staticMembership?: boolean;
+  /**
+   * A header without a value is written and read as one. Without this, it is an empty one.
+   * @default true
+   */
+  readonly nullHeaders?: boolean;
+  /** Why the client lacks what it lacks: a sentence for each capability that is false, without its full stop. */
+  readonly reasons?: Readonly<Partial<Record<CapabilityName, string>>>;
 }
+
+/** The capabilities that a client has or lacks. */
+export type CapabilityName = Exclude<keyof DriverCapabilities, "codecs" | "reasons">;
 
 /** How records are compressed that a driver writes. */
 export type Compression = "none" | "gzip" | "snappy" | "lz4" | "zstd";

@@ -71,6 +71,7 @@ export { systemClock } from "./clock.ts";
 
 // For drivers.
 export type {
+  CapabilityName,
   Compression,
   DriverCapabilities,
   DriverSession,

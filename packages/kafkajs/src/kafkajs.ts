@@ -17,6 +17,15 @@ import { TopicIds } from "./topic-ids.ts";
 import { Connections } from "./connections.ts";
 import { KeptFetches } from "./wire/kept-fetches.ts";
 
+const withoutChecksums = 'kafkajs does not check the checksums of record batches; with `fetch: "wire"` the driver does';
+const reasons: NonNullable<DriverCapabilities["reasons"]> = Object.freeze({
+  cooperative: "kafkajs speaks the eager protocol of groups alone: all members let go of all partitions",
+  kip848: "kafkajs does not know the requests of KIP-848",
+  leaderEpoch: "kafkajs sends no leader epochs with its fetches",
+  staticMembership: "kafkajs joins groups without a group.instance.id",
+  nullHeaders: "kafkajs takes the length of every header's value: it is written as an empty one",
+});
+
 const capabilities: DriverCapabilities = Object.freeze({
   metadataCommit: true,
   topicIds: true, // of brokers from Kafka 2.8 on
@@ -28,10 +37,13 @@ const capabilities: DriverCapabilities = Object.freeze({
   crc: false,
   offsetResetNone: true,
   reportsStart: true,
+  staticMembership: false,
+  nullHeaders: false,
+  reasons: Object.freeze({ ...reasons, crc: withoutChecksums }),
 });
 
 /** If the record batches are read from the wire. */
-const onTheWire: DriverCapabilities = Object.freeze({ ...capabilities, crc: true });
+const onTheWire: DriverCapabilities = Object.freeze({ ...capabilities, crc: true, reasons });
 
 /** Few retries, so that a start that cannot reach a broker fails soon. A running consumer has more patience. */
 const preflightRetry = Object.freeze({ retries: 2, initialRetryTime: 200 });

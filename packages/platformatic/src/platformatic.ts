@@ -24,7 +24,7 @@ export function platformatic(options: PlatformaticOptions): KafkaDriver {
   const resolved = resolvePlatformaticOptions(options);
   return Object.freeze({
     name: "platformatic",
-    capabilities: Object.freeze({ ...capabilities, kip848: resolved.tuning.groupProtocol === "consumer" }),
+    capabilities: resolved.tuning.groupProtocol === "consumer" ? inConsumerGroups : capabilities,
     connect: (subscription: Subscription, sink: DriverSink) => connect(resolved, subscription, sink),
   });
 }
@@ -41,7 +41,12 @@ const capabilities: DriverCapabilities = Object.freeze({
   crc: true,
   offsetResetNone: true,
   reportsStart: true,
+  staticMembership: true,
+  nullHeaders: true,
+  reasons: Object.freeze({ kip848: 'it is chosen by `groupProtocol: "consumer"`' }),
 });
+
+const inConsumerGroups: DriverCapabilities = Object.freeze({ ...capabilities, kip848: true, reasons: Object.freeze({}) });
 
 async function connect(options: ResolvedPlatformaticOptions, subscription: Subscription, sink: DriverSink): Promise<DriverSession> {
   const { connection, tuning } = options;

@@ -1,4 +1,4 @@
-import type { DriverSession, FetchedBatch, KafkaDriver, Subscription } from "@cdckit/consumer";
+import type { CapabilityName, Compression, DriverSession, FetchedBatch, KafkaDriver, Subscription } from "@cdckit/consumer";
 import { silentLogger } from "@cdckit/consumer";
 import type { AppendedRecord } from "./memory-broker.ts";
 import { ProbeSink } from "./probe-sink.ts";
@@ -19,11 +19,14 @@ export type PlacedRecord = AppendedRecord & { readonly partition: number };
 /** A broker that a driver can be tried on. */
 export interface DriverHarness {
   /** A new client of the broker each time. Heartbeats should be fast: rebalances wait for them; metadata should be young: growth is seen by it. */
-  driver(): KafkaDriver;
+  driver(member?: MemberOptions): KafkaDriver;
   /** The session timeout of those clients. */
   readonly sessionTimeoutMs: number;
-  /** Resolves when the topic can be written and read. */
-  createTopic(name: string, partitions: number): Promise<void>;
+  /**
+   * Resolves when the topic can be written and read. If a compression is named, it is the one in which the log has the records: a real broker has
+   * `compression.type` for it, by topic.
+   */
+  createTopic(name: string, partitions: number, compression?: Compression): Promise<void>;
   /** Resolves when the records are acknowledged. */
   produce(topic: string, records: readonly PlacedRecord[]): Promise<void>;
   /** The same in a transaction of its own, that is committed or aborted. */
@@ -42,16 +45,30 @@ export interface DriverHarness {
   uniqueName(prefix: string): string;
 }
 
+/** What a test asks of a client for itself. */
+export interface MemberOptions {
+  /** `group.instance.id`. Asked for of drivers with the capability `staticMembership` alone. */
+  readonly groupInstanceId?: string;
+}
+
 /** The options of `testDriverContract`. */
 export interface DriverContractOptions {
   /** Starts the driver, and writes to its topics. */
   readonly harness: DriverHarness;
-  /** Tests that this driver cannot pass, by name, each with its reason. */
+  /** Tests that this driver cannot pass although its capabilities promise it, by name, each with its reason. */
   readonly skip?: readonly { readonly test: string; readonly reason: string }[];
 }
 
 /** One sentence of the contract. */
 export type Trial = (harness: DriverHarness, framework: TestFramework) => Promise<void>;
+
+/** A sentence that holds for clients with a capability alone. */
+export interface TrialOf {
+  readonly needs: CapabilityName;
+  /** A capability with which it does not hold, and why. */
+  readonly except?: { readonly capability: CapabilityName; readonly reason: string };
+  readonly trial: Trial;
+}
 
 /** A member of a group, and what it was told. */
 export interface Joined {
@@ -60,11 +77,16 @@ export interface Joined {
 }
 
 /** Connects a probe. */
-export async function join(harness: DriverHarness, change: Partial<Subscription>, prepare?: (sink: ProbeSink) => void): Promise<Joined> {
+export async function join(
+  harness: DriverHarness,
+  { groupInstanceId, ...change }: Partial<Subscription> & MemberOptions,
+  prepare?: (sink: ProbeSink) => void,
+): Promise<Joined> {
+  const driver = harness.driver(groupInstanceId === undefined ? {} : { groupInstanceId });
   const sink = new ProbeSink();
   prepare?.(sink);
   const groupId = change.groupId ?? harness.uniqueName("group");
-  const session = await harness.driver().connect({ from: "earliest", topics: [], logger: silentLogger, ...change, groupId }, sink);
+  const session = await driver.connect({ from: "earliest", topics: [], logger: silentLogger, ...change, groupId }, sink);
   return { sink, session };
 }
 

@@ -27,7 +27,7 @@ export type { RecordArrayBatchOptions } from "./record-array-batch.ts";
 export { recording } from "./recording-driver.ts";
 export type { RecordingDriverOptions } from "./recording-driver.ts";
 export { testDriverContract } from "./driver.contract.ts";
-export type { DriverContractOptions, DriverHarness, PlacedRecord, TestFramework } from "./driver-trial.ts";
+export type { DriverContractOptions, DriverHarness, MemberOptions, PlacedRecord, TestFramework } from "./driver-trial.ts";
 export { testFormatContract } from "./format.contract.ts";
 export type { FormatContractOptions, FormatSample } from "./format.contract.ts";
 export { inPlaceRecord } from "./in-place-record.ts";

@@ -78,6 +78,15 @@ class BrokerDriver implements MemoryDriver {
       crc: false,
       offsetResetNone: true,
       reportsStart: true,
+      staticMembership: false,
+      nullHeaders: true,
+      reasons: Object.freeze({
+        ...(broker.rebalance === "cooperative" ? {} : { cooperative: "the broker is made with eager rebalances" }),
+        kip848: "the broker in memory has one protocol of groups, which is none of Kafka's",
+        leaderEpoch: "the broker in memory has no leaders",
+        crc: "records in memory have no checksums",
+        staticMembership: "the broker in memory draws the id of each member",
+      }),
     });
     bindMethods(this);
   }
