@@ -172,7 +172,7 @@ function outcomeOf(decoder: ReturnType<typeof createDecoder>, value: Buffer): un
 }
 
 function changeOf(db: string, table: string, id: number, lsn: number): KafkaRecord {
-  const source = `{"version":"3.5.0","connector":"postgresql","name":"p","ts_ms":${id},"db":"${db}","schema":"public","table":"${table}","lsn":${lsn}}`;
+  const source = `{"version":"3.5.0","connector":"postgresql","name":"p","ts_ms":${id},"sequence":"[\\"${lsn}\\",\\"\\u00e9\\"]","db":"${db}","schema":"public","table":"${table}","lsn":${lsn}}`;
   const value = Buffer.from(`{"before":null,"after":{"id":${id}},"source":${source},"op":"c","ts_ms":1}`);
   return recordOf(value, { topic: "all", offset: BigInt(id) });
 }
