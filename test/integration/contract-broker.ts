@@ -34,6 +34,25 @@ export function contractBroker(kafka: SharedKafka, everyCompression?: Compressio
         message.partition ?? 0,
   });
 
+  const openTransaction: DriverHarness["openTransaction"] = async (topic, records) => {
+    const transactionalId = uniqueName("tx");
+    const connected = async (): Promise<Producer> => {
+      const one = client.producer({ transactionalId, maxInFlightRequests: 1, idempotent: true });
+      await one.connect();
+      return one;
+    };
+    const transactional = await connected();
+    const transaction = await transactional.transaction();
+    await transaction.send({ topic, messages: records.map(toMessage) });
+    return async (end) => {
+      await transaction[end]();
+      // The broker answers the end of a transaction before its markers stand in the logs, and a new owner of the id after that.
+      const next = await connected();
+      await (await next.transaction()).abort();
+      await Promise.all([transactional.disconnect(), next.disconnect()]);
+    };
+  };
+
   return {
     connect: async () => {
       await Promise.all([admin.connect(), producer.connect(), everyBroker.connect()]);
@@ -54,32 +73,11 @@ export function contractBroker(kafka: SharedKafka, everyCompression?: Compressio
           throw new Error(`kafkajs has left records out: it knows ${sent.length} of the partitions ${[...partitions].join()}`);
         }
       },
-      produceInTransaction: async (topic, records, end) => {
-        const transactionalId = uniqueName("tx");
-        const connected = async (): Promise<Producer> => {
-          const one = client.producer({ transactionalId, maxInFlightRequests: 1, idempotent: true });
-          await one.connect();
-          return one;
-        };
-        const transactional = await connected();
-        const transaction = await transactional.transaction();
-        await transaction.send({ topic, messages: records.map(toMessage) });
-        await transaction[end]();
-        // The broker answers the end of a transaction before its markers stand in the logs, and a new owner of the id after that.
-        const next = await connected();
-        await (await next.transaction()).abort();
-        await Promise.all([transactional.disconnect(), next.disconnect()]);
+      produceInTransaction: async (topic, records, how) => {
+        const end = await openTransaction(topic, records);
+        await end(how);
       },
-      openTransaction: async (topic, records) => {
-        const transactional = client.producer({ transactionalId: uniqueName("tx"), maxInFlightRequests: 1, idempotent: true });
-        await transactional.connect();
-        const transaction = await transactional.transaction();
-        await transaction.send({ topic, messages: records.map(toMessage) });
-        return async (end) => {
-          await transaction[end]();
-          await transactional.disconnect();
-        };
-      },
+      openTransaction,
       // As retention does. kafkajs' own request for it fails on this broker, and Kafka's tool takes seconds to start.
       deleteBefore: async (topic, partition, offset) => {
         await logs.deleteRecords({ topics: [{ name: topic, partitions: [{ partition, offset }] }] });

@@ -314,9 +314,9 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     await harness.produce(topic, lines(0, 3));
     const end = await harness.openTransaction(topic, lines(0, 2));
     const { sink, session } = await join(harness, { topics: [topic], from: "latest" });
-    await sink.until(({ held }) => held.length === 1);
+    await sink.until(({ starts }) => starts.length === 1);
     const [range] = (await session.ranges?.(sink.held)) ?? [];
-    expect([range?.start, range?.end]).toEqual([0n, 3n]);
+    expect([sink.starts[0]?.offset, range?.start, range?.end]).toEqual([3n, 0n, 3n]);
     await end("commit");
     await harness.produce(topic, lines(0, 1));
     await sink.until(({ records }) => records.at(-1)?.offset === 6n);
