@@ -61,9 +61,16 @@ describe("the report of the suite peers", () => {
 
   test("has the median and the spread of each side, the slowest too, and why one was not run", () => {
     const report = peersReport(result);
-    expect(report).toContain("| cdckit, kafkajs | 200 [100 to 300] | ████████████ |  |  | 150 MiB |");
+    expect(report).toContain("| cdckit, kafkajs | 200 [100 to 300] | ██████▓▓▓▓▓▓░░░░░░ |  |  | 150 MiB |");
     expect(report).toContain(`| kafkajs by hand | 400 [400 to 400] | ${"█".repeat(24)} |`);
     expect(report).toContain("| kcat | not run: kcat is not installed |");
+  });
+
+  test("says below a chart that a peer is the fastest, if it is, and leaves out who does not decode", () => {
+    expect(peersReport(result)).toContain("**kafkajs by hand is the fastest that decodes.**");
+    const faster = result.consume.map((one) => (one.kind === "ours" ? { ...one, perSecond: [500] } : one));
+    const undecoded = { ...figures, side: "Java", kind: "undecoded", perSecond: [900], notRun: null };
+    expect(peersReport({ ...result, consume: [...faster, undecoded] })).not.toContain("is the fastest that decodes");
   });
 
   test("warns that a quick run means nothing", () => {

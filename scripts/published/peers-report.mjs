@@ -5,6 +5,8 @@
 /** @typedef {{ side: string, kind: string, format: string, compression: string, perSecond: readonly number[], processorNs: readonly number[], brokerNs: readonly number[], residentMiB: readonly number[], notRun: string | null }} Figures */
 /** @typedef {{ environment: Record<string, any>, isQuick: boolean, seconds: number, rounds: number, messages: Record<string, number>, bytesPerBatch: number, sides: readonly { name: string, kind: string, about: string }[], rows: readonly Row[], consume: readonly Figures[] }} PeersResult */
 
+const barLength = 24;
+
 const formats = [
   { id: "json-with-schema", name: "JSON with schema" },
   { id: "json", name: "JSON" },
@@ -41,7 +43,7 @@ export function peersReport(result) {
   const charts = compressions.flatMap((compression) =>
     formats.flatMap(({ id, name }) => {
       const here = result.consume.filter((one) => one.format === id && one.compression === compression);
-      return [`### ${name}, ${compression === "none" ? "uncompressed" : compression}`, "", ...chart(here), ""];
+      return [`### ${name}, ${compression === "none" ? "uncompressed" : compression}`, "", ...chart(here), "", ...winner(here)];
     }),
   );
   const sides = result.sides.map(({ name, about }) => `- **${name}**: ${about}.`);
@@ -55,27 +57,61 @@ export function peersReport(result) {
     "## Messages a second",
     "",
     "Median of the rounds, and the spread. Processor time a message is that of the side's own process and of the broker; resident memory is",
-    "the peak of the process. A bar is as long as its rate is large, beside the others of its topic.",
+    "the peak of the process. A bar is as long as its rate is large, beside the others of its topic: █ up to the slowest round, ▓ from there to",
+    "the median, ░ from there to the fastest round.",
     "",
     ...charts,
     "## The sides",
     "",
     ...sides,
     "",
+    "## How the other rows are measured",
+    "",
+    "- **Two workers against one**: passes over one topic by turns. The first 40% of each pass are left out for both, because each thread compiles",
+    "  the same code; `others.workers` of the JSON file has the rates of all tenths. `at most` is what the cores allow: their number, divided by the",
+    "  processor seconds that one worker and its broker took for a message, and by that worker's rate. Consumer, broker and the system share the cores.",
+    "- **An idle consumer**: all of them at once, each in a process of its own. A process is measured once it has settled: when it takes no less",
+    "  than 80% of what it took in the window before. The windows are in the JSON file.",
+    "- **Latency**: by turns, each side on a topic of its own.",
+    "",
   ].join("\n");
 }
 
 /** @param {readonly Figures[]} here @returns {readonly string[]} */
 function chart(here) {
-  const top = Math.max(1, ...here.map(({ perSecond }) => median(perSecond) ?? 0));
+  const top = Math.max(1, ...here.flatMap(({ perSecond }) => perSecond));
   const rows = here.map(({ side, perSecond, processorNs, brokerNs, residentMiB, notRun }) => {
     const middle = median(perSecond);
     if (middle === null) return [side, `not run: ${notRun}`, "", "", "", ""];
-    const spread = `${count(middle)} [${count(Math.min(...perSecond))} to ${count(Math.max(...perSecond))}]`;
-    const bar = "█".repeat(Math.max(1, Math.round((24 * middle) / top)));
-    return [side, spread, bar, nanoseconds(processorNs), nanoseconds(brokerNs), quantity(median(residentMiB), "MiB")];
+    const [slowest, fastest] = [Math.min(...perSecond), Math.max(...perSecond)];
+    const spread = `${count(middle)} [${count(slowest)} to ${count(fastest)}]`;
+    return [
+      side,
+      spread,
+      bar({ slowest, middle, fastest }, top),
+      nanoseconds(processorNs),
+      nanoseconds(brokerNs),
+      quantity(median(residentMiB), "MiB"),
+    ];
   });
   return tableLines([["side", "messages/s", "", "processor", "broker", "resident"], ...rows]);
+}
+
+/** @param {{ slowest: number, middle: number, fastest: number }} rates @param {number} top */
+function bar({ slowest, middle, fastest }, top) {
+  const [full, half, light] = [slowest, middle, fastest].map((rate) => Math.max(1, Math.round((barLength * rate) / top)));
+  return "█"
+    .repeat(full ?? 0)
+    .padEnd(half ?? 0, "▓")
+    .padEnd(light ?? 0, "░");
+}
+
+/** Says so if the fastest of those who decode is not one of ours. @param {readonly Figures[]} here @returns {readonly string[]} */
+function winner(here) {
+  const [fastest] = here
+    .filter(({ kind, perSecond }) => kind !== "undecoded" && perSecond.length > 0)
+    .toSorted((a, b) => (median(b.perSecond) ?? 0) - (median(a.perSecond) ?? 0));
+  return fastest === undefined || fastest.kind === "ours" ? [] : [`**${fastest.side} is the fastest that decodes.**`, ""];
 }
 
 /** @param {readonly (readonly string[])[]} rows @returns {readonly string[]} */

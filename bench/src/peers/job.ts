@@ -32,6 +32,7 @@ export interface IdleOptions {
   readonly brokers: string;
   readonly registryUrl: string;
   readonly topic: string;
+  /** The length of a window in which it is looked whether the process has settled. */
   readonly settleSeconds: number;
   readonly seconds: number;
 }
@@ -43,6 +44,9 @@ export interface WorkersOptions {
   readonly topic: string;
   readonly workers: number;
   readonly messages: number;
+  /** So many are not counted: each thread compiles the same code. */
+  readonly warmUpMessages: number;
+  readonly brokerPid: number;
 }
 
 export interface LatencyResult {
@@ -56,11 +60,18 @@ export interface IdleResult {
   readonly seconds: number;
   /** Of one core. */
   readonly share: number;
+  /** The same in the windows before, until it had settled. */
+  readonly settling: readonly number[];
 }
 
+/** Of the messages after the warm-up. */
 export interface WorkersResult {
-  readonly messages: number;
-  readonly seconds: number;
+  readonly perSecond: number;
+  /** Seconds of processor time a message, of all threads. */
   readonly processorSeconds: number;
+  /** The same of the broker. Null where the system does not say it. */
+  readonly brokerSeconds: number | null;
+  /** Messages a second in each tenth of the pass, the warm-up too: whether the rate had settled. */
+  readonly tenths: readonly number[];
   readonly residentMiB: number;
 }

@@ -4,7 +4,7 @@ import { boundedCell, type Cell, notRun, ratioCell, ratios, type Row, spreadOf }
 import type { IdleResult, LatencyResult, PacedResult, WorkersResult } from "./job.ts";
 import { ourDrivers } from "./our-drivers.ts";
 import type { OwnKafka } from "./own-kafka.ts";
-import { type ChildOptions, processorSecondsOf, runJob } from "./processes.ts";
+import { type ChildOptions, runJob } from "./processes.ts";
 import { kafkajsByHand } from "./sides.ts";
 import type { PeerSizes } from "./sizes.ts";
 import { createTopic, fillTopics, peerFormats } from "./topics.ts";
@@ -24,11 +24,10 @@ export interface CaseOutcome {
 const workersPartitions = 4;
 const wantedOfWorkers = 1.6;
 
-/** Messages a second with one thread and with two, and the broker's share of the processor time with two: round by round. */
+/** What was measured with one thread and with two, round by round. */
 interface WorkersRounds {
-  readonly one: number[];
-  readonly two: number[];
-  readonly brokerShares: number[];
+  readonly one: WorkersResult[];
+  readonly two: WorkersResult[];
 }
 
 /** Two threads of a consumer beside one, on the same topic of four partitions. */
@@ -40,18 +39,36 @@ export async function measureWorkers(options: CaseOptions): Promise<CaseOutcome>
   for (const format of peerFormats) {
     const topic = { topic: `workers-${format}`, format, partitions: workersPartitions, messages: sizes.workersMessages[format] };
     await fillTopics(kafka.brokers, [{ ...topic, compression: "none" }], machine.signal);
-    const rounds: WorkersRounds = { one: [], two: [], brokerShares: [] };
+    const rounds: WorkersRounds = { one: [], two: [] };
     for (let round = 0; round < sizes.otherRounds; round++) {
       for (const workers of [1, 2] as const) {
         await measureWorkersOnce({ ...options, driver, workers, ...topic }, rounds);
       }
     }
-    const share = Number.isNaN(rounds.brokerShares[0]) ? "unknown" : `${(100 * spreadOf(rounds.brokerShares).median).toFixed(0)}%`;
-    cells.push(ratioCell(ratios(rounds.two, rounds.one), wantedOfWorkers, `, the broker's share of the processor time ${share}`));
-    result[format] = { messages: topic.messages, partitions: workersPartitions, rounds };
+    const rates = (passes: readonly WorkersResult[]): readonly number[] => passes.map(({ perSecond }) => perSecond);
+    cells.push(ratioCell(ratios(rates(rounds.two), rates(rounds.one)), wantedOfWorkers, aboutWorkers(rounds)));
+    result[format] = { messages: topic.messages, warmUpShare: sizes.workersWarmUpShare, partitions: workersPartitions, rounds };
   }
   const figure = `two workers against one, ${driver} driver, ${availableParallelism()} cores`;
   return { rows: [{ figure, wanted: `${wantedOfWorkers}x`, cells }], result };
+}
+
+/** What was possible on this machine, and what the broker took of it. */
+function aboutWorkers({ one, two }: WorkersRounds): string {
+  const ceilings = one.map(ceilingOf).filter((ceiling) => ceiling !== null);
+  const shares = two.flatMap(({ processorSeconds, brokerSeconds }) =>
+    brokerSeconds === null ? [] : [brokerSeconds / (brokerSeconds + processorSeconds)],
+  );
+  if (ceilings.length === 0 || shares.length === 0) {
+    return ", the broker's share of the processor time unknown";
+  }
+  const share = (100 * spreadOf(shares).median).toFixed(0);
+  return `, at most ${spreadOf(ceilings).median.toFixed(2)}x on these cores, the broker's share of the processor time ${share}%`;
+}
+
+/** How much faster than this pass the cores could handle messages if they did nothing else, with the same work of the broker for each. */
+function ceilingOf({ perSecond, processorSeconds, brokerSeconds }: WorkersResult): number | null {
+  return brokerSeconds === null ? null : availableParallelism() / (processorSeconds + brokerSeconds) / perSecond;
 }
 
 interface WorkersPass extends CaseOptions {
@@ -62,19 +79,16 @@ interface WorkersPass extends CaseOptions {
 }
 
 async function measureWorkersOnce(pass: WorkersPass, rounds: WorkersRounds): Promise<void> {
-  const { kafka, machine, say, driver, topic, workers, messages } = pass;
-  const { brokers, registryUrl } = kafka;
-  const before = processorSecondsOf(kafka.pid) ?? Number.NaN;
-  const job = { job: "workers", driver, brokers, registryUrl, topic, workers, messages } as const;
-  const { seconds, processorSeconds } = (await runJob(job, machine)) as WorkersResult;
-  const brokerSeconds = (processorSecondsOf(kafka.pid) ?? Number.NaN) - before;
-  if (workers === 1) {
-    rounds.one.push(messages / seconds);
-  } else {
-    rounds.two.push(messages / seconds);
-    rounds.brokerShares.push(brokerSeconds / (brokerSeconds + processorSeconds));
-  }
-  say(`${topic}, ${workers}: ${Math.round(messages / seconds).toLocaleString("en-US")} messages/s`);
+  const { kafka, sizes, machine, say, driver, topic, workers, messages } = pass;
+  const { brokers, registryUrl, pid: brokerPid } = kafka;
+  const warmUpMessages = messages * sizes.workersWarmUpShare;
+  const job = { job: "workers", driver, brokers, registryUrl, topic, workers, messages, warmUpMessages, brokerPid } as const;
+  const result = (await runJob(job, machine)) as WorkersResult;
+  (workers === 1 ? rounds.one : rounds.two).push(result);
+  const tenths = result.tenths.map((rate) => Math.round(rate / 1_000)).join(" ");
+  say(
+    `${topic}, ${workers}: ${Math.round(result.perSecond).toLocaleString("en-US")} messages/s, in thousands by tenths of the pass: ${tenths}`,
+  );
 }
 
 const eventsPerSecond = 5_000;

@@ -7,6 +7,8 @@ export interface PeerSizes {
   /** A side that needs longer for a topic stops then. */
   readonly maxSeconds: number;
   readonly workersMessages: Readonly<Record<PeerFormat, number>>;
+  /** The part of a pass with workers that is left out, for one worker and for two alike. */
+  readonly workersWarmUpShare: number;
   /** Rounds of everything but reading topics, which has rounds for as long as there is time. */
   readonly otherRounds: number;
   readonly latencySeconds: number;
@@ -21,11 +23,12 @@ export interface PeerSizes {
 export const fullSizes: PeerSizes = {
   messages: { "json-with-schema": 200_000, json: 400_000, "confluent-avro": 800_000 },
   maxSeconds: 6,
-  workersMessages: { "json-with-schema": 200_000, json: 800_000, "confluent-avro": 1_600_000 },
+  workersMessages: { "json-with-schema": 300_000, json: 1_200_000, "confluent-avro": 2_400_000 },
+  workersWarmUpShare: 0.4,
   otherRounds: 3,
   latencySeconds: 10,
   latencyWarmUpSeconds: 3,
-  idleSettleSeconds: 5,
+  idleSettleSeconds: 4,
   idleSeconds: 15,
   decodeRounds: 15,
   decodeRoundMs: 150,
@@ -36,6 +39,7 @@ export const quickSizes: PeerSizes = {
   messages: { "json-with-schema": 10_000, json: 40_000, "confluent-avro": 80_000 },
   maxSeconds: 2,
   workersMessages: { "json-with-schema": 20_000, json: 80_000, "confluent-avro": 160_000 },
+  workersWarmUpShare: 0.4,
   otherRounds: 1,
   latencySeconds: 2,
   latencyWarmUpSeconds: 1,
