@@ -1,6 +1,7 @@
 import type { PartitionAssignment } from "@cdckit/consumer";
 import { Assignments, type HeldPartition } from "@cdckit/driver";
 import type { RecordSetReader } from "@cdckit/record-batch";
+import type { ReadReplica } from "./read-replica.ts";
 
 /** What one fetch has brought of a partition. */
 export interface Fetched {
@@ -28,6 +29,10 @@ export interface Held extends HeldPartition<Fetched> {
   failedReads: number;
   /** At least so many bytes of it are asked for. */
   neededBytes: number;
+  /** Null if it is read from its leader. */
+  readReplica: ReadReplica | null;
+  /** Until this time it is read from its leader alone. */
+  leaderOnlyUntilMs: number;
 }
 
 /** The partitions that this member holds. A rebalance takes and gives only those that move. */
@@ -45,6 +50,8 @@ export function heldPartitions(): HeldPartitions {
       retryAtMs: 0,
       failedReads: 0,
       neededBytes: 0,
+      readReplica: null,
+      leaderOnlyUntilMs: 0,
     }),
     positionOf: ({ next }) => (next < 0n ? null : next),
   });

@@ -174,6 +174,7 @@ export class ConsumerMember implements GroupMember {
       memberId,
       epoch,
       instanceId: this.instanceId,
+      rack: tuning.rackId ?? null,
       rebalanceTimeoutMs: tuning.rebalanceTimeoutMs,
       topics: topics(),
       owned: epoch === joinEpoch ? [] : this.#owned(),

@@ -64,6 +64,7 @@ test("a partition is read with its aborted transactions and the bytes of its rec
         lastStableOffset: 8n,
         abortedTransactions: [{ producerId: 7n, firstOffset: 3n }],
         divergesAt: null,
+        preferredReplica: -1,
         bytes: Buffer.from("aabbcc", "hex"),
       },
     ],

@@ -14,6 +14,8 @@ export interface FetchedPartition {
   readonly abortedTransactions: readonly AbortedTransaction[];
   /** If the log was truncated below what was read: the last offset that both logs have in common. */
   readonly divergesAt: bigint | null;
+  /** The replica that the leader names because it stands in the rack of the request; -1 if there is none. It sends no records then. */
+  readonly preferredReplica: number;
   /** Record batches as the broker sent them. The last one may be incomplete. */
   readonly bytes: Buffer;
 }
@@ -61,11 +63,12 @@ function parsePartition(reader: ResponseReader, topic: string): FetchedPartition
     abortedTransactions.push({ producerId: reader.readInt64(), firstOffset: reader.readInt64() });
     readTags(reader);
   }
-  reader.readInt32(); // preferred replica: asked for by clients that name their rack
+  const preferredReplica = reader.readInt32();
   const length = Math.max(0, compactLength(reader));
   const bytes = length === 0 ? noBytes : reader.buffer.slice(reader.position, reader.position + length);
   reader.skip(length);
-  return { topic, partition, errorCode, lastStableOffset, abortedTransactions, bytes, divergesAt: readTags(reader) };
+  const divergesAt = readTags(reader);
+  return { topic, partition, errorCode, lastStableOffset, abortedTransactions, preferredReplica, bytes, divergesAt };
 }
 
 /** The length of a compact array or of compact bytes: -1 for null. */

@@ -5,6 +5,7 @@ import type { Cluster, Purpose } from "./cluster.ts";
 import { type FetchedPartition, type FetchResponse, parseFetchResponse } from "./fetch-response.ts";
 import type { Leader, Leaders } from "./leaders.ts";
 import type { ResolvedPlatformaticOptions } from "./options.ts";
+import { giveUpReplica, mayReadReplica, nodeToRead, preferReplica } from "./read-replica.ts";
 import { type ChosenRequest, fetchesByIdFrom, fetchKey } from "./requests.ts";
 import { topicIdHex } from "./topic-id-text.ts";
 
@@ -37,7 +38,7 @@ const lanesOfBroker = 2;
 const readCommitted = 1;
 const failurePauseMs = 200;
 
-/** Fetches the partitions that are ready for more, each from its leader. A fetch for the next records is under way while the last ones are read. */
+/** Fetches the partitions that are ready for more, each from its leader, or from the replica that its leader has named. A fetch for the next records is under way while the last ones are read. */
 export class Fetcher {
   readonly #parts: FetcherParts;
   readonly #busy = new Set<string>();
@@ -85,8 +86,9 @@ export class Fetcher {
         wakeInMs = Math.min(wakeInMs, failurePauseMs);
         this.#parts.otherTopic(held);
       } else {
-        const asked = byNode.get(leader.node) ?? [];
-        byNode.set(leader.node, asked);
+        const node = this.#nodeToRead(held, leader, nowMs);
+        const asked = byNode.get(node) ?? [];
+        byNode.set(node, asked);
         asked.push({ held, offset: held.fetchFrom, leader });
       }
     }
@@ -99,6 +101,15 @@ export class Fetcher {
     for (const [node, asked] of byNode) {
       this.#send(node, asked);
     }
+  }
+
+  #nodeToRead(held: Held, leader: Leader, nowMs: number): number {
+    const node = nodeToRead(held, leader.node, nowMs);
+    if (this.#parts.cluster.node(node) !== undefined) {
+      return node;
+    }
+    giveUpReplica(held); // it is no broker of the cluster any more
+    return leader.node;
   }
 
   /** The partitions of which more can be fetched now. */
@@ -151,6 +162,7 @@ export class Fetcher {
         purpose,
         request,
         topicsOf(asked, this.#sent++ % asked.length, isById, this.#parts.tuning.maxBytesPerPartition),
+        this.#rackOf(asked),
       );
       if (this.#isStopped) {
         return;
@@ -163,24 +175,50 @@ export class Fetcher {
       for (const fetched of partitions) {
         const one = byPlace.get(`${fetched.topic} ${fetched.partition}`);
         if (one !== undefined && this.#isCurrent(one)) {
-          this.#parts.take(one.held, fetched, one.offset);
+          this.#take(one, fetched, node);
         }
       }
     } catch (error) {
       if (!this.#isStopped) {
-        this.#failed(asked, error);
+        this.#failed(asked, node, error);
       }
     }
   }
 
-  async #ask(node: number, purpose: Purpose, { version, createRequest }: ChosenRequest, topics: readonly object[]): Promise<FetchResponse> {
+  /** Takes what a broker has answered. What a replica cannot answer, the leader is asked: a replica may lag behind what was read. */
+  #take({ held, offset, leader }: Asked, fetched: FetchedPartition, node: number): void {
+    const { take, tuning, leaders } = this.#parts;
+    if (node !== leader.node && (fetched.errorCode !== 0 || fetched.divergesAt !== null)) {
+      giveUpReplica(held);
+      void leaders.refresh();
+      return;
+    }
+    if (fetched.preferredReplica >= 0 && fetched.preferredReplica !== node) {
+      preferReplica(held, fetched.preferredReplica, tuning.metadataMaxAgeMs);
+    }
+    take(held, fetched, offset);
+  }
+
+  /** The rack that a broker is told; an empty text if one of the partitions is to be read from its leader. */
+  #rackOf(asked: readonly Asked[]): string {
+    const nowMs = performance.now();
+    return asked.every(({ held }) => mayReadReplica(held, nowMs)) ? (this.#parts.tuning.rackId ?? "") : "";
+  }
+
+  async #ask(
+    node: number,
+    purpose: Purpose,
+    { version, createRequest }: ChosenRequest,
+    topics: readonly object[],
+    rack: string,
+  ): Promise<FetchResponse> {
     const { cluster, tuning } = this.#parts;
     const at = cluster.node(node);
     if (at === undefined) {
       throw new Error(`no broker ${node} is known`);
     }
     const api = cluster.module.createAPI(fetchKey, version, createRequest, parseFetchResponse);
-    const values = [tuning.maxWaitMs, 1, tuning.maxBytes, readCommitted, 0, -1, topics, [], ""];
+    const values = [tuning.maxWaitMs, 1, tuning.maxBytes, readCommitted, 0, -1, topics, [], rack];
     return cluster.link(at, purpose, tuning.maxWaitMs).send((connection) => api.async(connection, ...values));
   }
 
@@ -189,13 +227,16 @@ export class Fetcher {
     return isRead(held) && held.fetchFrom === offset && this.#parts.assignments.held(held.assignment) === held;
   }
 
-  #failed(asked: readonly Asked[], error: unknown): void {
+  #failed(asked: readonly Asked[], node: number, error: unknown): void {
     const { answered, leaders, logger } = this.#parts;
     answered(error);
     logger.debug({ err: error }, "a fetch was not answered; it is sent again");
     const retryAtMs = performance.now() + failurePauseMs;
-    for (const { held } of asked) {
+    for (const { held, leader } of asked) {
       held.retryAtMs = retryAtMs;
+      if (node !== leader.node) {
+        giveUpReplica(held);
+      }
     }
     void leaders.refresh();
   }

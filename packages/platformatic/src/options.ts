@@ -56,6 +56,12 @@ export interface PlatformaticTuning {
    */
   readonly groupProtocol?: "classic" | "consumer";
   /**
+   * The rack, or the availability zone, of this process, as brokers have it in `broker.rack` (Java's `client.rack`). Partitions are then read from a
+   * replica in this rack, if the brokers' `replica.selector.class` chooses one, and traffic between racks costs less.
+   * @default none: partitions are read from their leaders
+   */
+  readonly rackId?: string;
+  /**
    * Makes this a static member: if it comes back within the session timeout, nothing is rebalanced. Each member needs an id of its own.
    * @default none
    */
@@ -105,7 +111,7 @@ export interface PlatformaticConnection {
 export type PlatformaticOptions = PlatformaticConnection & PlatformaticTuning;
 
 /** What has no default. */
-type OptionalTuning = "groupInstanceId";
+type OptionalTuning = "groupInstanceId" | "rackId";
 
 export interface ResolvedPlatformaticOptions {
   readonly connection: PlatformaticConnection;
@@ -127,12 +133,15 @@ const consumerSessionTimeoutMs = 45_000;
 
 /** Every option, present and checked. Throws a `PlatformaticDriverError` that names the wrong one. */
 export function resolvePlatformaticOptions(options: PlatformaticOptions): ResolvedPlatformaticOptions {
-  const { groupProtocol = "classic", groupInstanceId, ...others } = options;
+  const { groupProtocol = "classic", groupInstanceId, rackId, ...others } = options;
   if (groupProtocol !== "classic" && groupProtocol !== "consumer") {
     refuse(`expected groupProtocol to be "classic" or "consumer", found ${JSON.stringify(groupProtocol) ?? "undefined"}`);
   }
-  if (groupInstanceId !== undefined && (typeof groupInstanceId !== "string" || groupInstanceId === "")) {
-    refuse("expected groupInstanceId to be a text that is not empty");
+  const texts = { ...(groupInstanceId !== undefined && { groupInstanceId }), ...(rackId !== undefined && { rackId }) };
+  for (const [name, value] of Object.entries(texts)) {
+    if (typeof value !== "string" || value === "") {
+      refuse(`expected ${name} to be a text that is not empty`);
+    }
   }
   const resolved: Record<string, number> = {
     ...numbers,
@@ -152,10 +161,10 @@ export function resolvePlatformaticOptions(options: PlatformaticOptions): Resolv
   if (tuning.heartbeatIntervalMs >= tuning.sessionTimeoutMs) {
     refuse("expected heartbeatIntervalMs to be smaller than sessionTimeoutMs: set it to about a third");
   }
-  checkConnection(connection, [...Object.keys(numbers), "groupProtocol", "groupInstanceId"]);
+  checkConnection(connection, [...Object.keys(numbers), "groupProtocol", "groupInstanceId", "rackId"]);
   return Object.freeze({
     connection: connection as unknown as PlatformaticConnection, // checked above
-    tuning: Object.freeze({ ...tuning, groupProtocol, ...(groupInstanceId === undefined ? {} : { groupInstanceId }) }),
+    tuning: Object.freeze({ ...tuning, groupProtocol, ...texts }),
   });
 }
 
