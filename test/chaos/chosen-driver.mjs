@@ -20,6 +20,10 @@ const makers = {
     const { platformatic } = await import("@cdckit/platformatic");
     return ({ brokers }, tuning) => platformatic({ brokers, ...tuning });
   },
+  "platformatic-consumer": async () => {
+    const { platformatic } = await import("@cdckit/platformatic");
+    return ({ brokers }, tuning) => platformatic({ brokers, ...tuning, groupProtocol: "consumer" });
+  },
 };
 
 export const driverNames = Object.keys(makers);
