@@ -1,0 +1,120 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Kafka, logLevel } from "kafkajs";
+import { runJava, startJava } from "../../scripts/stack/java.mjs";
+import { kafkaClassPath, smallJvm, toProperties } from "../../scripts/stack/kafka.mjs";
+import { freePorts } from "../../scripts/stack/ports.mjs";
+import { type ProcessRecord, stopProcess } from "../../scripts/stack/process.mjs";
+import { waitUntil } from "../../scripts/stack/wait.mjs";
+
+/** A broker in a rack of its own. */
+export interface RackBroker {
+  readonly id: number;
+  readonly port: number;
+  readonly rack: string;
+}
+
+/** Two brokers in two racks, which name to a reader the replica in its own rack. */
+export interface RackCluster {
+  readonly brokers: readonly string[];
+  /** It is the controller, too. */
+  readonly first: RackBroker;
+  readonly second: RackBroker;
+  /** Ends the second broker as a power failure does; its data stays. */
+  crashSecond(): Promise<void>;
+  /** Starts it again, and resolves when the first one knows it. */
+  startSecond(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts Kafka as two nodes. Topics of offsets have a replica on each. */
+export async function startRackCluster(): Promise<RackCluster> {
+  const dir = mkdtempSync(join(tmpdir(), "cdckit-racks-"));
+  const classPath = await kafkaClassPath();
+  const [controller = 0, ...ports] = await freePorts(3);
+  const clusterId = Buffer.from(randomUUID().replaceAll("-", ""), "hex").toString("base64url");
+  const running = new Map<number, ProcessRecord>();
+  const brokerOf = (id: number): RackBroker => ({ id, port: ports[id - 1] ?? 0, rack: `rack-${id}` });
+  const [first, second] = [brokerOf(1), brokerOf(2)];
+
+  const start = ({ id }: RackBroker): void => {
+    const own = join(dir, `node-${id}`);
+    const run = ["kafka.Kafka", join(own, "server.properties")];
+    const jvm = [...smallJvm, "-cp", classPath];
+    running.set(id, startJava({ name: `kafka-${id}`, dir: own, jvm, run, outlive: false }).record);
+  };
+  const prepare = async (broker: RackBroker): Promise<void> => {
+    const own = join(dir, `node-${broker.id}`);
+    mkdirSync(own, { recursive: true });
+    const properties = join(own, "server.properties");
+    writeFileSync(properties, toProperties(settingsOf(broker, own, controller)));
+    // In one argument: an id may begin with a dash, and be taken for an option.
+    await runJava({ classPath, mainClass: "kafka.tools.StorageTool", args: ["format", `--cluster-id=${clusterId}`, "-c", properties] });
+    start(broker);
+  };
+  const untilKnown = (): Promise<unknown> =>
+    waitUntil({ what: "two brokers that know each other", deadlineMs: 110_000, check: async () => (await brokersAt(first.port)) === 2 });
+  const stop = async (): Promise<void> => {
+    await Promise.all([...running.values()].map((record) => stopProcess(record, { signal: "SIGKILL" })));
+    rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+  };
+
+  try {
+    await Promise.all([first, second].map(prepare));
+    await untilKnown();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    brokers: [first, second].map(({ port }) => `127.0.0.1:${port}`),
+    first,
+    second,
+    crashSecond: async () => {
+      const record = running.get(second.id);
+      if (record !== undefined) {
+        await stopProcess(record, { signal: "SIGKILL" });
+      }
+    },
+    startSecond: async () => {
+      start(second);
+      await untilKnown();
+    },
+    stop,
+  };
+}
+
+function settingsOf({ id, port, rack }: RackBroker, dir: string, controller: number): Record<string, string | number | boolean> {
+  const isController = id === 1;
+  const listener = `PLAINTEXT://127.0.0.1:${port}`;
+  return {
+    "process.roles": isController ? "broker,controller" : "broker",
+    "node.id": id,
+    "controller.quorum.voters": `1@127.0.0.1:${controller}`,
+    "controller.listener.names": "CONTROLLER",
+    listeners: isController ? `${listener},CONTROLLER://127.0.0.1:${controller}` : listener,
+    "advertised.listeners": listener,
+    "log.dirs": join(dir, "kafka-data"),
+    "broker.rack": rack,
+    "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
+    "auto.create.topics.enable": false,
+    "offsets.topic.replication.factor": 2,
+    "offsets.topic.num.partitions": 4,
+    "group.initial.rebalance.delay.ms": 0,
+  };
+}
+
+/** How many brokers this one knows; 0 if it does not answer. */
+async function brokersAt(port: number): Promise<number> {
+  const admin = new Kafka({ brokers: [`127.0.0.1:${port}`], logLevel: logLevel.NOTHING, retry: { retries: 0 } }).admin();
+  try {
+    await admin.connect();
+    return (await admin.describeCluster()).brokers.length;
+  } catch {
+    return 0;
+  } finally {
+    await admin.disconnect();
+  }
+}
