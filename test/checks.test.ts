@@ -364,7 +364,7 @@ describe("the check of tables of options", () => {
   test("sees a table that differs from the source, and options that have none", () => {
     write(
       "packages/one/src/a.ts",
-      'export type Size = "s" | "l";\n/** A. */\nexport interface AOptions {\n  /**\n   * How\n   * large.\n   * @default "s"\n   */\n  readonly size?: Size;\n  /** The {@link B}. */\n  readonly b: BOptions;\n}\n',
+      'export type Size = "s" | "l";\n/** A. */\nexport interface AOptions {\n  /**\n   * How\n   * large.\n   * @default "s"\n   */\n  readonly size?: Size;\n  /** The {@link B}. */\n  readonly b: BOptions;\n}\n/** B. */\nexport interface BOptions {}\n',
     );
     write("packages/one/README.md", `${table}`);
     const without = "packages/one/README.md: a table names BOptions, and no README has a table of it.";
