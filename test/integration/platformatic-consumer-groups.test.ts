@@ -7,7 +7,8 @@ import { ProbeSink } from "@cdckit/testkit";
 import { Admin, Connection, joinGroupV9 } from "@platformatic/kafka";
 import { Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RunningKafka, startKafka } from "../../scripts/stack/kafka.mjs";
+import { type KafkaOptions, startKafka } from "../../scripts/stack/kafka.mjs";
+import { oldKafkaJars, versions } from "../../scripts/stack/versions.mjs";
 import { platformaticClients } from "./platformatic-clients.ts";
 import { missingForKafka } from "./secured-kafka.ts";
 import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
@@ -161,31 +162,33 @@ for (const { major, ...client } of platformaticClients) {
 const skipReason = await missingForKafka();
 
 describe.skipIf(skipReason !== "")("a broker that has only the classic protocol", { meta: { skipReason } }, () => {
-  const dir = mkdtempSync(join(tmpdir(), "cdckit-classic-"));
-  let kafka: RunningKafka;
-  beforeAll(async () => {
-    kafka = await startKafka({ dir, config: { "group.coordinator.rebalance.protocols": "classic" } });
-    const admin = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING }).admin();
-    await admin.connect();
-    await admin.createTopics({ topics: [{ topic: "rows" }] });
-    await admin.disconnect();
-  });
-  afterAll(async () => {
-    await kafka.stop();
-    rmSync(dir, { recursive: true, force: true });
-  });
-
-  test.each(platformaticClients)("refuses the start, and the error says what to do: client $major", async ({ major: _, ...client }) => {
-    const options = { brokers: [kafka.brokers], ...client } as const;
-    const failure: unknown = await joined({ ...options, groupProtocol: "consumer" }, "rows", "group").catch((error: unknown) => error);
-    expect(isPlatformaticDriverError(failure)).toBe(true);
-    expect(failure).toMatchObject({
-      code: "group-protocol-unsupported",
-      message: expect.stringMatching(/Kafka 4\.0 or newer.*Leave groupProtocol out/) as string,
-    });
-    const member = await joined(options, "rows", "group");
-    await member.sink.until(({ starts }) => starts.length === 1);
-    await closed(member);
+  test.each<[string, Pick<KafkaOptions, "config" | "jars">]>([
+    ["switched off", { config: { "group.coordinator.rebalance.protocols": "classic" } }],
+    [`Kafka ${versions.oldKafka}`, { jars: oldKafkaJars }],
+  ])("refuses the start, and the error says what to do: %s", async (_, broker) => {
+    const dir = mkdtempSync(join(tmpdir(), "cdckit-classic-"));
+    const kafka = await startKafka({ dir, ...broker });
+    try {
+      const admin = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING }).admin();
+      await admin.connect();
+      await createTopics(admin, [{ topic: "rows" }]);
+      await admin.disconnect();
+      for (const { major: __, ...client } of platformaticClients) {
+        const options = { brokers: [kafka.brokers], ...client } as const;
+        const failure: unknown = await joined({ ...options, groupProtocol: "consumer" }, "rows", "group").catch((error: unknown) => error);
+        expect(isPlatformaticDriverError(failure)).toBe(true);
+        expect(failure).toMatchObject({
+          code: "group-protocol-unsupported",
+          message: expect.stringMatching(/Kafka 4\.0 or newer.*Leave groupProtocol out/) as string,
+        });
+        const member = await joined(options, "rows", "group");
+        await member.sink.until(({ starts }) => starts.length === 1);
+        await closed(member);
+      }
+    } finally {
+      await kafka.stop();
+      rmSync(dir, { recursive: true, force: true });
+    }
   });
 });
 
