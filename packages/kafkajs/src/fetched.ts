@@ -51,7 +51,7 @@ export class FetchedAsBytes implements Fetched {
     this.#fetched = fetched;
     this.#assignment = assignment;
     this.#reader = createRecordSetReader({ ...fetched, assignment });
-    this.nextOffset = this.#reader.endOffset();
+    this.nextOffset = fetched.nextOffset;
     this.byteLength = fetched.bytes.length;
   }
 

@@ -4,14 +4,27 @@ import { WireReader } from "./wire-reader.ts";
 const fetchKey = 1;
 /** The versions whose requests and responses are understood: those before Kafka's flexible encoding. */
 const maxVersion = 11;
+/** Where the correlation id stands: after the length, the key and the version. */
+const correlationIdAt = 8;
 
 /** What has to be known of a Fetch request to understand its response. */
 export interface FetchRequest {
+  /** The whole request. */
+  readonly bytes: Buffer;
   readonly correlationId: number;
   readonly version: number;
-  /** The offset that is asked for, by topic and partition. */
-  readonly offsets: ReadonlyMap<string, ReadonlyMap<number, bigint>>;
+  /** What is asked for, by topic and partition. */
+  readonly offsets: ReadonlyMap<string, ReadonlyMap<number, AskedOffset>>;
 }
+
+/** The offset that is asked for, and where it stands in the request. */
+export interface AskedOffset {
+  readonly offset: bigint;
+  readonly at: number;
+}
+
+/** Offsets by topic and partition. */
+export type NextOffsets = readonly { readonly topic: string; readonly partition: number; readonly nextOffset: bigint }[];
 
 /**
  * The Fetch request that these bytes are, or null. They are what a client writes at once: one request. While it authenticates it also writes
@@ -26,7 +39,7 @@ export function fetchRequestIn(bytes: Buffer): FetchRequest | null {
     bytes.readInt16BE(4) === fetchKey &&
     bytes.readUInt16BE(6) <= maxVersion;
   try {
-    return isLikely ? readRequest(new WireReader(bytes, 6)) : null;
+    return isLikely ? readRequest(bytes) : null;
   } catch (error) {
     if (isKafkaJsDriverError(error)) {
       return null;
@@ -35,22 +48,47 @@ export function fetchRequestIn(bytes: Buffer): FetchRequest | null {
   }
 }
 
-function readRequest(reader: WireReader): FetchRequest {
+/** The same request for what comes next in some of its partitions. */
+export function requestAfter({ bytes, offsets }: FetchRequest, next: NextOffsets, correlationId: number): Buffer {
+  const request = Buffer.from(bytes);
+  request.writeInt32BE(correlationId, correlationIdAt);
+  for (const { topic, partition, nextOffset } of next) {
+    const asked = offsets.get(topic)?.get(partition);
+    if (asked !== undefined) {
+      request.writeBigInt64BE(nextOffset, asked.at);
+    }
+  }
+  return request;
+}
+
+/** Whether both requests ask for the same, whatever their correlation ids are. */
+export function asksForTheSame(one: Buffer, other: Buffer): boolean {
+  const rest = correlationIdAt + 4;
+  return (
+    one.length === other.length &&
+    one.compare(other, 0, correlationIdAt, 0, correlationIdAt) === 0 &&
+    one.compare(other, rest, other.length, rest, one.length) === 0
+  );
+}
+
+function readRequest(bytes: Buffer): FetchRequest {
+  const reader = new WireReader(bytes, 6);
   const version = reader.int16();
   const correlationId = reader.int32();
   reader.string(); // client id
   reader.skip(4 + 4 + 4); // replica id, max wait, min bytes
   reader.skip((version >= 3 ? 4 : 0) + (version >= 4 ? 1 : 0)); // max bytes, isolation level
   reader.skip(version >= 7 ? 4 + 4 : 0); // session id, session epoch
-  const offsets = new Map<string, Map<number, bigint>>();
+  const offsets = new Map<string, Map<number, AskedOffset>>();
   for (let topics = reader.count(2 + 4); topics > 0; topics--) {
     const topic = reader.string() ?? "";
-    const ofTopic = offsets.get(topic) ?? new Map<number, bigint>();
+    const ofTopic = offsets.get(topic) ?? new Map<number, AskedOffset>();
     offsets.set(topic, ofTopic);
     for (let partitions = reader.count(4 + 8 + 4); partitions > 0; partitions--) {
       const partition = reader.int32();
       reader.skip(version >= 9 ? 4 : 0); // leader epoch
-      ofTopic.set(partition, reader.int64());
+      const { at } = reader;
+      ofTopic.set(partition, { offset: reader.int64(), at });
       reader.skip((version >= 5 ? 8 : 0) + 4); // log start offset, max bytes
     }
   }
@@ -62,5 +100,5 @@ function readRequest(reader: WireReader): FetchRequest {
     reader.string(); // rack id
   }
   reader.end();
-  return { correlationId, version, offsets };
+  return { bytes, correlationId, version, offsets };
 }

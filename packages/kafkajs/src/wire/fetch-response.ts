@@ -1,4 +1,4 @@
-import type { AbortedTransaction } from "@cdckit/record-batch";
+import { type AbortedTransaction, createRecordSetReader } from "@cdckit/record-batch";
 import type { FetchRequest } from "./fetch-request.ts";
 import { WireReader } from "./wire-reader.ts";
 
@@ -8,10 +8,19 @@ export interface FetchedPartition {
   readonly partition: number;
   /** The offset that was asked for. */
   readonly fromOffset: bigint;
+  /** The offset after its last whole record batch: the next fetch begins here. */
+  readonly nextOffset: bigint;
   readonly highWatermark: bigint;
   readonly abortedTransactions: readonly AbortedTransaction[];
   /** Record batches. The last one may be incomplete. */
   readonly bytes: Buffer;
+}
+
+/** A response as it is handed on. */
+export interface HandedOn {
+  readonly frame: Buffer;
+  /** Whether all records in it were replaced, no partition has an error, the broker asks for no pause, and there is more to fetch. */
+  readonly hasMore: boolean;
 }
 
 /** Where the magic stands in a record batch, and in a message of the older formats. */
@@ -20,38 +29,47 @@ const readMagic = 2;
 
 /**
  * The frame as it is handed on: the records of each partition that `keep` takes are replaced by what it returns. All others stay: empty ones,
- * those of a partition with an error, and messages of the formats before Kafka 0.11. If nothing is replaced, it is the frame itself.
+ * those of a partition with an error, and messages of the formats before Kafka 0.11. If nothing is replaced, the frame is itself.
  *
  * https://kafka.apache.org/protocol#The_Messages_Fetch
  */
-export function replaceRecords(frame: Buffer, { version, offsets }: FetchRequest, keep: (fetched: FetchedPartition) => Buffer): Buffer {
+export function replaceRecords(frame: Buffer, { version, offsets }: FetchRequest, keep: (fetched: FetchedPartition) => Buffer): HandedOn {
   const reader = new WireReader(frame, 4 + 4); // length, correlation id
   const parts: Buffer[] = [];
   let taken = 0;
-  reader.skip((version >= 1 ? 4 : 0) + (version >= 7 ? 2 + 4 : 0)); // throttle time, error code, session id
+  let isClean = (version >= 1 ? reader.int32() : 0) === 0; // throttle time
+  isClean = (version >= 7 ? reader.int16() : 0) === 0 && isClean; // error code
+  reader.skip(version >= 7 ? 4 : 0); // session id
+  let hasMore = false;
   for (let topics = reader.count(2 + 4); topics > 0; topics--) {
     const topic = reader.string() ?? "";
     for (let partitions = reader.count(4 + 2 + 8 + 4); partitions > 0; partitions--) {
       const partition = reader.int32();
       const errorCode = reader.int16();
       const highWatermark = reader.int64();
-      reader.skip((version >= 4 ? 8 : 0) + (version >= 5 ? 8 : 0)); // last stable offset, log start offset
+      const lastStableOffset = version >= 4 ? reader.int64() : highWatermark;
+      reader.skip(version >= 5 ? 8 : 0); // log start offset
       const abortedTransactions = version >= 4 ? readAborted(reader) : [];
       reader.skip(version >= 11 ? 4 : 0); // preferred read replica
       const lengthAt = reader.at;
       const length = Math.max(0, reader.int32()); // -1 is null
       const start = reader.skip(length);
       const bytes = frame.subarray(start, reader.at);
-      const fromOffset = offsets.get(topic)?.get(partition);
-      if (fromOffset !== undefined && errorCode === 0 && length > magicAt && bytes[magicAt] === readMagic) {
-        const replacement = keep({ topic, partition, fromOffset, highWatermark, abortedTransactions, bytes });
+      const asked = offsets.get(topic)?.get(partition);
+      if (asked !== undefined && errorCode === 0 && length > magicAt && bytes[magicAt] === readMagic) {
+        const records = { topic, partition, fromOffset: asked.offset, highWatermark, abortedTransactions, bytes };
+        const nextOffset = createRecordSetReader({ ...records, assignment: null }).endOffset();
+        const replacement = keep({ ...records, nextOffset });
         parts.push(frame.subarray(taken, lengthAt), int32(replacement.length), replacement);
         taken = reader.at;
+        hasMore ||= nextOffset > asked.offset && nextOffset < lastStableOffset;
+      } else {
+        isClean &&= errorCode === 0 && length === 0;
       }
     }
   }
   reader.end();
-  return taken === 0 ? frame : joined([...parts, frame.subarray(taken)]);
+  return { frame: taken === 0 ? frame : joined([...parts, frame.subarray(taken)]), hasMore: hasMore && isClean };
 }
 
 function readAborted(reader: WireReader): readonly AbortedTransaction[] {

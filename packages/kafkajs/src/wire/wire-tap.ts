@@ -1,13 +1,14 @@
 import type { OnReadOpts, Socket } from "node:net";
 import { isKafkaJsDriverError } from "../errors.ts";
+import { FetchAhead } from "./fetch-ahead.ts";
 import { type FetchRequest, fetchRequestIn } from "./fetch-request.ts";
-import { replaceRecords } from "./fetch-response.ts";
+import { type FetchedPartition, replaceRecords } from "./fetch-response.ts";
 import { FrameSplitter } from "./frame-splitter.ts";
 import type { KeptFetches } from "./kept-fetches.ts";
 
 /**
  * Stands between a socket and kafkajs. Frames go through as they are, apart from the responses to Fetch requests: their record batches are
- * kept, and kafkajs gets one record for those of each partition.
+ * kept, and kafkajs gets one record for those of each partition. The next Fetch request is sent ahead of kafkajs.
  */
 export class WireTap {
   readonly #broker: string;
@@ -16,6 +17,7 @@ export class WireTap {
   /** The requests that are not answered, by correlation id. */
   readonly #asked = new Map<number, FetchRequest>();
   #socket: Socket | undefined;
+  #ahead: FetchAhead | undefined;
 
   /** `broker`: its address, as kafkajs knows it. */
   constructor(broker: string, kept: KeptFetches) {
@@ -32,25 +34,47 @@ export class WireTap {
   attach(socket: Socket): void {
     this.#socket = socket;
     const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
-    socket.write = (bytes: unknown, ...others: unknown[]) => {
-      if (Buffer.isBuffer(bytes)) {
-        this.#sent(bytes);
-      }
-      return write(bytes, ...others);
-    };
+    this.#ahead = new FetchAhead({
+      send: (request) => socket.writable && write(request), // kafkajs may have ended the connection
+      answer: (frame, asked) => this.#orDestroyed(() => this.#handOn(frame, asked)),
+    });
+    socket.write = (bytes: unknown, ...others: unknown[]) => (Buffer.isBuffer(bytes) && this.#isAnswered(bytes)) || write(bytes, ...others);
   }
 
-  #sent(bytes: Buffer): void {
+  /** kafkajs writes this. True if it needs no sending, because its answer is fetched ahead. */
+  #isAnswered(bytes: Buffer): boolean {
     const request = fetchRequestIn(bytes);
-    if (request !== null) {
-      this.#kept.forget(this.#broker);
-      this.#asked.set(request.correlationId, request);
+    if (request === null) {
+      return false;
     }
+    this.#kept.forget(this.#broker);
+    // A connection that has ended answers nothing. If the request is written, kafkajs hears of that.
+    if (this.#socket?.writable === true && this.#ahead?.asked(request) === true) {
+      return true;
+    }
+    this.#asked.set(request.correlationId, request);
+    return false;
   }
 
   #read(count: number): boolean {
+    return this.#orDestroyed(() => this.#splitter.filled(count));
+  }
+
+  #receive(frame: Buffer): void {
+    const correlationId = frame.length < 8 ? null : frame.readInt32BE(4);
+    const request = correlationId === null ? undefined : this.#asked.get(correlationId);
+    if (request !== undefined) {
+      this.#asked.delete(request.correlationId);
+      this.#handOn(frame, request);
+    } else if (correlationId === null || this.#ahead?.takes(correlationId, frame) !== true) {
+      this.#socket?.emit("data", frame);
+    }
+  }
+
+  /** What cannot be read ends the connection. */
+  #orDestroyed(read: () => void): boolean {
     try {
-      this.#splitter.filled(count);
+      read();
       return true;
     } catch (error) {
       if (!isKafkaJsDriverError(error)) {
@@ -61,14 +85,16 @@ export class WireTap {
     }
   }
 
-  #receive(frame: Buffer): void {
-    const correlationId = frame.length < 8 ? null : frame.readInt32BE(4);
-    const request = correlationId === null ? undefined : this.#asked.get(correlationId);
-    let handedOn = frame;
-    if (request !== undefined) {
-      this.#asked.delete(request.correlationId);
-      handedOn = replaceRecords(frame, request, (fetched) => this.#kept.keep(this.#broker, fetched));
+  /** Hands on the response to a Fetch request of kafkajs. */
+  #handOn(frame: Buffer, request: FetchRequest): void {
+    const fetched: FetchedPartition[] = [];
+    const handedOn = replaceRecords(frame, request, (one) => {
+      fetched.push(one);
+      return this.#kept.keep(this.#broker, one);
+    });
+    if (handedOn.hasMore) {
+      this.#ahead?.answered(request, fetched); // before the records are handled
     }
-    this.#socket?.emit("data", handedOn);
+    this.#socket?.emit("data", handedOn.frame);
   }
 }
