@@ -115,7 +115,14 @@ class Broker {
     body.writeInt32(1).writeString(topic).writeInt32(asked.length);
     for (const [partition, offset] of asked) {
       const records = offset < logEnd ? batchAt(offset) : Buffer.alloc(0);
-      body.writeInt32(partition).writeInt16(this.errorCode).writeInt64(logEnd).writeInt64(logEnd).writeInt64(0n).writeInt32(0).writeInt32(-1);
+      body
+        .writeInt32(partition)
+        .writeInt16(this.errorCode)
+        .writeInt64(logEnd)
+        .writeInt64(logEnd)
+        .writeInt64(0n)
+        .writeInt32(0)
+        .writeInt32(-1);
       body.writeInt32(records.length).writeBuffer(records);
     }
     const response = new KafkaJsEncoder().writeInt32(body.buffer.length).writeBuffer(body.buffer).buffer;

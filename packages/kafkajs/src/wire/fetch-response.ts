@@ -29,7 +29,7 @@ const readMagic = 2;
 
 /**
  * The frame as it is handed on: the records of each partition that `keep` takes are replaced by what it returns. All others stay: empty ones,
- * those of a partition with an error, and messages of the formats before Kafka 0.11. If nothing is replaced, the frame is itself.
+ * those of a partition with an error, and messages of the formats before Kafka 0.11. If nothing is replaced, the frame is the one that came.
  *
  * https://kafka.apache.org/protocol#The_Messages_Fetch
  */

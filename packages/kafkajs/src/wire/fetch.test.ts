@@ -65,7 +65,9 @@ async function requestOf(version: number): Promise<Buffer> {
 }
 
 function offsetsIn(request: FetchRequest | null): typeof offsets {
-  return new Map([...(request?.offsets ?? [])].map(([topic, asked]) => [topic, new Map([...asked].map(([id, { offset }]) => [id, offset]))]));
+  return new Map(
+    [...(request?.offsets ?? [])].map(([topic, asked]) => [topic, new Map([...asked].map(([id, { offset }]) => [id, offset]))]),
+  );
 }
 
 interface Answered {
@@ -118,7 +120,9 @@ test.each(versions.map(Number))(
       return kept.keep("b:9092", fetched);
     });
     const abortedTransactions = version >= 4 ? [{ producerId: 55n, firstOffset: 8n }] : [];
-    expect(taken).toEqual([{ topic: "orders", partition: 0, fromOffset: 7n, nextOffset: 7n, highWatermark: 1_234n, abortedTransactions, bytes: records }]);
+    expect(taken).toEqual([
+      { topic: "orders", partition: 0, fromOffset: 7n, nextOffset: 7n, highWatermark: 1_234n, abortedTransactions, bytes: records },
+    ]);
     expect(handedOn.readInt32BE()).toBe(handedOn.length - 4);
     expect(handedOn.readInt32BE(4)).toBe(4_711);
     if (version < 4) {
@@ -206,7 +210,15 @@ test("a damaged response is read to its end, or is an error of its own kind", as
 
 test("what a broker has sent is forgotten when it is asked for more", () => {
   const kept = new KeptFetches();
-  const fetched = { topic: "t", partition: 0, fromOffset: 5n, nextOffset: 6n, highWatermark: 9n, abortedTransactions: [], bytes: recordsOf(2) };
+  const fetched = {
+    topic: "t",
+    partition: 0,
+    fromOffset: 5n,
+    nextOffset: 6n,
+    highWatermark: 9n,
+    abortedTransactions: [],
+    bytes: recordsOf(2),
+  };
   const messageOf = (batch: Buffer): { key: Buffer; value: Buffer } => ({ key: batch.subarray(66, 82), value: batch.subarray(83, 91) });
   const one = messageOf(kept.keep("one:9092", fetched));
   const two = messageOf(kept.keep("two:9092", fetched));
