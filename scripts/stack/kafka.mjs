@@ -84,11 +84,12 @@ const replicated = Object.freeze({
 /**
  * Starts Kafka as three nodes, each of them a broker and a controller, and returns when each knows the others. A topic for which nothing else is
  * said has three replicas, of which two must have a record before it counts as written.
- * @param {Omit<KafkaOptions, "listeners" | "advertised">} options
+ * @param {Omit<KafkaOptions, "listeners" | "advertised"> & { racks?: readonly string[] }} options with `racks`, each node's rack, and fetches may
+ *   be served by the replica of the client's rack
  * @returns {Promise<RunningCluster>}
  */
 export async function startCluster(options) {
-  const { dir, cacheDir, jars, config = {}, log } = options;
+  const { dir, cacheDir, jars, racks, config = {}, log } = options;
   requireJava();
   const classPath = await kafkaClassPath({ ...(cacheDir && { cacheDir }), ...(jars && { jars }), ...(log && { log }) });
   const ids = [1, 2, 3];
@@ -99,7 +100,12 @@ export async function startCluster(options) {
     ids.map((id, i) => {
       const port = ports[i] ?? 0;
       const own = join(dir, `node-${id}`);
-      const settings = { ...brokerConfig(own, { id, port, controllerPort: voters[i] ?? 0, voters }), ...replicated, ...config };
+      const settings = {
+        ...brokerConfig(own, { id, port, controllerPort: voters[i] ?? 0, voters }),
+        ...replicated,
+        ...rackConfig(racks?.[i]),
+        ...config,
+      };
       return prepareNode({ ...options, dir: own, name: `kafka-${id}`, id, port, classPath, settings, cluster });
     }),
   );
@@ -120,6 +126,13 @@ export async function startCluster(options) {
   }
   const brokers = nodes.map(({ port }) => `127.0.0.1:${port}`).join(",");
   return { brokers, classPath, nodes: nodes.map(({ id, port, crash, start }) => ({ id, port, crash, startAgain: start })), stop };
+}
+
+/** @param {string | undefined} rack @returns {Record<string, string>} */
+function rackConfig(rack) {
+  return rack === undefined
+    ? {}
+    : { "broker.rack": rack, "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector" };
 }
 
 /**

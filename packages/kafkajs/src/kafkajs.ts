@@ -136,6 +136,7 @@ async function join(
     maxBytes: tuning.maxBytes,
     maxWaitTimeInMs: tuning.maxWaitMs,
     metadataMaxAge: tuning.metadataMaxAgeMs,
+    rackId: tuning.rackId,
     allowAutoTopicCreation: false,
     partitionAssigners: [joiningAfter(gate, client.assigner)],
     // A join that is under way when the session is closed fails later. It must not bring the member back.

@@ -60,6 +60,7 @@ describe("options of the kafkajs driver", () => {
       "is it read from an environment variable that is not set?",
     ],
     ["a token without who brings it", { brokers: ["b:9092"], sasl: { mechanism: "oauthbearer" } }, "sasl.oauthBearerProvider"],
+    ["a rack that is no text", { brokers: ["b:9092"], rackId: 1 }, "expected rackId to be a text, found 1"],
     ["a time of no length", { brokers: ["b:9092"], maxWaitMs: 0 }, "maxWaitMs"],
     ["beats rarer than the session", { brokers: ["b:9092"], heartbeatIntervalMs: 9, sessionTimeoutMs: 9 }, "heartbeatIntervalMs"],
     ["a client and connection options", { kafka, clientId: "me" }, "clientId"],

@@ -45,6 +45,12 @@ export interface KafkaJsTuning {
    * @default 1
    */
   readonly partitionsConsumedConcurrently?: number;
+  /**
+   * The rack of this process (`broker.rack`), if brokers have a `replica.selector.class`: they then name the replica in the same rack, and records
+   * are fetched from there. If that replica is gone, kafkajs goes on asking it for up to `metadataMaxAgeMs` before it asks the leader.
+   * @default ""
+   */
+  readonly rackId?: string;
 }
 
 /** kafkajs' own options for the connection to the brokers. Its log goes to the consumer's logger. */
@@ -98,19 +104,23 @@ const tuningDefaults: Required<KafkaJsTuning> = Object.freeze({
   maxWaitMs: 500,
   metadataMaxAgeMs: 60_000,
   partitionsConsumedConcurrently: 1,
+  rackId: "", // as Kafka's own default: no rack
 });
 
 /** Every option, present and checked. Throws a `KafkaJsDriverError` that names the wrong one. */
 export function resolveKafkaJsOptions(options: KafkaJsOptions): ResolvedKafkaJsOptions {
-  const tuning: Record<string, number> = { ...tuningDefaults };
+  const tuning: Record<string, number | string> = { ...tuningDefaults };
   const connection: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(options)) {
     if (!Object.hasOwn(tuningDefaults, name)) {
       connection[name] = value;
-    } else if (Number.isSafeInteger(value) && (value as number) >= 1) {
+    } else if (name === "rackId" && typeof value === "string") {
+      tuning[name] = value;
+    } else if (name !== "rackId" && Number.isSafeInteger(value) && (value as number) >= 1) {
       tuning[name] = value as number;
     } else if (value !== undefined) {
-      throw new KafkaJsDriverError("invalid-option", `expected ${name} to be a positive integer, found ${String(value)}`);
+      const expected = name === "rackId" ? "a text" : "a positive integer";
+      throw new KafkaJsDriverError("invalid-option", `expected ${name} to be ${expected}, found ${String(value)}`);
     }
   }
   const resolved = tuning as unknown as Required<KafkaJsTuning>; // it began as a copy of the defaults

@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silentLogger } from "@cdckit/consumer";
+import { kafkajs } from "@cdckit/kafkajs";
+import { ProbeSink } from "@cdckit/testkit";
+import { type Admin, Kafka, logLevel, type Producer } from "kafkajs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type RunningCluster, startCluster } from "../../scripts/stack/kafka.mjs";
+import { missingForKafka } from "./secured-kafka.ts";
+import { uniqueName } from "./stack.ts";
+
+/** Stands before a broker, and counts the bytes that it answers. */
+class CountingProxy {
+  bytes = 0;
+  readonly #server: Server;
+
+  constructor(brokerPort: number) {
+    this.#server = createServer((client) => {
+      const broker = connect({ host: "127.0.0.1", port: brokerPort });
+      client.pipe(broker).pipe(client);
+      broker.on("data", (chunk) => {
+        this.bytes += chunk.length;
+      });
+      broker.on("close", () => client.destroy());
+      client.on("close", () => broker.destroy());
+      client.on("error", () => {});
+      broker.on("error", () => {});
+    });
+  }
+
+  async listen(): Promise<number> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  close(): void {
+    this.#server.close();
+  }
+}
+
+const skipReason = await missingForKafka();
+const recordBytes = 2_000;
+
+describe.skipIf(skipReason !== "")("brokers in three racks", { meta: { skipReason } }, () => {
+  const dir = mkdtempSync(join(tmpdir(), "cdckit-racks-"));
+  let cluster: RunningCluster;
+  let admin: Admin;
+  let producer: Producer;
+
+  beforeAll(async () => {
+    cluster = await startCluster({ dir, racks: ["a", "b", "c"] });
+    const client = new Kafka({ brokers: cluster.brokers.split(","), logLevel: logLevel.NOTHING });
+    admin = client.admin();
+    producer = client.producer();
+    await Promise.all([admin.connect(), producer.connect()]);
+  });
+  afterAll(async () => {
+    await Promise.all([admin?.disconnect(), producer?.disconnect()]);
+    await cluster?.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  test.each(["wire", "records"] as const)(
+    "%s: records come from the replica of the reader's rack, all of them and in order",
+    async (fetch) => {
+      const topic = uniqueName("rack");
+      // Led by the first node, in rack a. The second has a replica.
+      await admin.createTopics({ topics: [{ topic, replicaAssignment: [{ partition: 0, replicas: [1, 2] }] }], waitForLeaders: true });
+      const proxies = new Map(cluster.nodes.map(({ port }) => [port, new CountingProxy(port)]));
+      const ports = new Map<number, number>();
+      for (const [port, proxy] of proxies) {
+        ports.set(port, await proxy.listen());
+      }
+      const written: string[] = [];
+      const write = async (count: number): Promise<void> => {
+        const values = Array.from({ length: count }, (_, i) => String(written.length + i).padStart(recordBytes, "x"));
+        await producer.send({ topic, messages: values.map((value) => ({ value })), acks: -1 });
+        written.push(...values);
+      };
+      await write(300);
+      const sink = new ProbeSink();
+      const driver = kafkajs({
+        brokers: cluster.brokers.split(","),
+        connectTo: ({ host, port }) => ({ host, port: ports.get(port) ?? port }),
+        fetch,
+        rackId: "b",
+        maxWaitMs: 100,
+        maxBytesPerPartition: 50_000,
+      });
+      const session = await driver.connect({ groupId: uniqueName("group"), topics: [topic], from: "earliest", logger: silentLogger }, sink);
+      await sink.until(({ records, failures }) => failures.length > 0 || records.length >= 300);
+      await write(300);
+      await sink.until(({ records, failures }) => failures.length > 0 || records.length >= 600);
+      await session.close(10_000);
+      expect(sink.failures).toEqual([]);
+      expect(sink.records.map(({ value }) => Buffer.from(value ?? []).toString())).toEqual(written);
+      const [leader, replica] = cluster.nodes.map(({ port }) => proxies.get(port)?.bytes ?? 0);
+      expect(replica).toBeGreaterThan(600 * recordBytes);
+      expect(leader).toBeLessThan(100 * recordBytes);
+      proxies.forEach((proxy) => proxy.close());
+    },
+  );
+});
