@@ -1,6 +1,7 @@
 /**
  * `npm run test:brokers`: the contract of drivers on other brokers than those of `npm test`: each release of Kafka that scripts/stack/versions.mjs
- * names, as one broker and as three, with topics in each compression. The last lines say what passed.
+ * names, as one broker and as three, with topics in each compression. On three brokers, one is also killed
+ * and leaders move. The last lines say what passed.
  *
  * `--kafka 3.9 --brokers 3 --driver kafkajs,platformatic --compression gzip,none` takes a part of it.
  */
@@ -33,7 +34,7 @@ for (const run of brokerRuns.filter(
 )) {
   const { release, size, driver } = run;
   const started = Date.now();
-  const files = [`test/integration/${driver}-contract.test.ts`];
+  const files = [`test/integration/${driver}-contract.test.ts`, ...(size === "3" ? ["test/integration/moving-leaders.test.ts"] : [])];
   const { status } = spawnSync(toolPath("vitest"), ["run", "--no-file-parallelism", ...files], {
     cwd: repositoryRoot,
     stdio: "inherit",
