@@ -76,13 +76,13 @@ describe.skipIf(skipReason !== null)("on three brokers", { meta: skipReason === 
   }
 
   for (const { name, make } of made) {
-    test(`${name}: a leader that moves while its partition is read costs no record, and none comes again`, async () => {
+    test(`${name}: a leader that moves while its partition is read costs no record, and none is out of order`, async () => {
       const topic = uniqueName("moves");
       // Two replicas, so that there is a broker to move to.
       const replicas = [0, 1, 2].map((partition) => ({ partition, replicas: [1 + (partition % 3), 1 + ((partition + 1) % 3)] }));
       await create(topic, { replicaAssignment: replicas, configEntries: [{ name: "min.insync.replicas", value: "1" }] });
       const groupId = uniqueName("group");
-      const { sink, session } = await reading(make, topic, groupId);
+      const { sink, session, keepsPartitions } = await reading(make, topic, groupId);
       const writer = write(topic, sink);
       for (const round of [1, 2, 3]) {
         await someMore(sink);
@@ -103,8 +103,14 @@ describe.skipIf(skipReason !== null)("on three brokers", { meta: skipReason === 
       await writer.end();
       const ends = await endsOf(topic);
       await everything(sink, ends);
-      expect([sink.failures, sink.revocations, sink.losses]).toEqual([[], [], []]);
-      expect(offsetsOf(sink)).toEqual(inOrder(ends));
+      expect(sink.failures).toEqual([]);
+      if (keepsPartitions) {
+        expect([sink.revocations, sink.losses]).toEqual([[], []]);
+        expect(offsetsOf(sink)).toEqual(inOrder(ends));
+      } else {
+        // kafkajs itself joins its group again when it learns of another leader: what is not committed then comes again.
+        expect(firstTimes(sink)).toEqual(inOrder(ends));
+      }
       await commitAll(session, sink);
       await session.close(10_000);
       expect(await committedOf(groupId, topic)).toEqual(ends.map(String));
@@ -150,12 +156,10 @@ describe.skipIf(skipReason !== null)("on three brokers", { meta: skipReason === 
 
   async function reading(make: MakeDriver["make"], topic: string, groupId: string) {
     const sink = new ProbeSink();
-    const session = await make(cluster.brokers.split(",")).connect(
-      { groupId, topics: [topic], from: "earliest", logger: silentLogger },
-      sink,
-    );
+    const driver = make(cluster.brokers.split(","));
+    const session = await driver.connect({ groupId, topics: [topic], from: "earliest", logger: silentLogger }, sink);
     await sink.until(({ held }) => held.length === partitions);
-    return { sink, session };
+    return { sink, session, keepsPartitions: driver.capabilities.cooperative };
   }
 
   /** Writes to all partitions, a few records at a time, until `end` is called. What the log has counts: kafkajs may write a batch twice, or leave it out. */
