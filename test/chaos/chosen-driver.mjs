@@ -7,9 +7,9 @@ const makers = {
     const { kafkajs } = await import("@cdckit/kafkajs");
     return (connection, tuning) => kafkajs({ ...connection, ...tuning });
   },
-  "kafkajs-wire": async () => {
+  "kafkajs-records": async () => {
     const { kafkajs } = await import("@cdckit/kafkajs");
-    return (connection, tuning) => kafkajs({ ...connection, ...tuning, fetch: "wire" });
+    return (connection, tuning) => kafkajs({ ...connection, ...tuning, fetch: "records" });
   },
   confluent: async () => {
     const { confluent } = await import("@cdckit/confluent");

@@ -17,7 +17,7 @@ const drivers: Readonly<Record<string, () => Promise<readonly MakeDriver[]>>> = 
     const { kafkajs } = await import("@cdckit/kafkajs");
     return [
       { name: "kafkajs", make: (brokers) => kafkajs({ brokers, ...tuning }) },
-      { name: "kafkajs, read from the wire", make: (brokers) => kafkajs({ brokers, fetch: "wire", ...tuning }) },
+      { name: "kafkajs, with an object for each record", make: (brokers) => kafkajs({ brokers, fetch: "records", ...tuning }) },
     ];
   },
   platformatic: async () => {

@@ -13,8 +13,8 @@ export interface OurDriver {
 export const ourDrivers: readonly OurDriver[] = [
   { name: "kafkajs", load: async (brokers) => (await import("@cdckit/kafkajs")).kafkajs({ brokers: [brokers] }), inWorkers: true },
   {
-    name: "kafkajs, wire",
-    load: async (brokers) => (await import("@cdckit/kafkajs")).kafkajs({ brokers: [brokers], fetch: "wire" }),
+    name: "kafkajs, records",
+    load: async (brokers) => (await import("@cdckit/kafkajs")).kafkajs({ brokers: [brokers], fetch: "records" }),
     inWorkers: true,
   },
   {

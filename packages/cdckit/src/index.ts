@@ -200,6 +200,7 @@ export type {
   DeleteEvent,
   Delivery,
   DeliveryOptions,
+  CapabilityName,
   DriverCapabilities,
   DriverSession,
   DriverSink,

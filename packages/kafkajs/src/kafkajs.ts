@@ -17,7 +17,7 @@ import { TopicIds } from "./topic-ids.ts";
 import { Connections } from "./connections.ts";
 import { KeptFetches } from "./wire/kept-fetches.ts";
 
-const withoutChecksums = 'kafkajs does not check the checksums of record batches; with `fetch: "wire"` the driver does';
+const withoutChecksums = 'kafkajs does not check the checksums of record batches; the driver does with `fetch: "wire"`, the default';
 const reasons: NonNullable<DriverCapabilities["reasons"]> = Object.freeze({
   cooperative: "kafkajs speaks the eager protocol of groups alone: all members let go of all partitions",
   kip848: "kafkajs does not know the requests of KIP-848",
@@ -45,6 +45,10 @@ const capabilities: DriverCapabilities = Object.freeze({
 /** If the record batches are read from the wire. */
 const onTheWire: DriverCapabilities = Object.freeze({ ...capabilities, crc: true, reasons });
 
+/** Said once for each consumer with a client of the application's own. */
+const ownClient =
+  "kafkajs makes an object for each record, because the client is the application's own: kafkajs({ brokers }) reads record batches as they were sent";
+
 /** Few retries, so that a start that cannot reach a broker fails soon. A running consumer has more patience. */
 const preflightRetry = Object.freeze({ retries: 2, initialRetryTime: 200 });
 const preflightRequestTimeoutMs = 10_000;
@@ -66,7 +70,7 @@ export function kafkajs(options: KafkaJsOptions): KafkaDriver {
   const { client } = resolved;
   return Object.freeze({
     name: "kafkajs",
-    capabilities: client.kind === "made" && client.config.fetch === "wire" ? onTheWire : capabilities,
+    capabilities: client.kind === "made" && client.config.fetch !== "records" ? onTheWire : capabilities,
     connect: (subscription: Subscription, sink: DriverSink) => connect(resolved, subscription, sink),
   });
 }
@@ -90,7 +94,10 @@ async function connect(options: ResolvedKafkaJsOptions, subscription: Subscripti
   const module = await loadKafkaJs();
   installCodecs(module.CompressionCodecs as unknown as KafkaJsCodecs); // its type does not say that codecs can be added
   const client = clientOf(options, subscription, module, sink);
-  const { signal } = subscription;
+  const { signal, logger } = subscription;
+  if (options.client.kind === "own") {
+    logger.info({}, ownClient);
+  }
   const giveUp = (): void => {
     client.destroySockets();
     void client.brokerOffsets.close(); // not awaited: nobody needs its answer
@@ -180,7 +187,7 @@ function clientOf(
   if (client.kind === "own") {
     return { ...common, ...partsOfOwn(client.kafka, groupId, createPartitioner) };
   }
-  const { connectTo, fetch = "records", ...connection } = client.config;
+  const { connectTo, fetch = "wire", ...connection } = client.config;
   const { brokers } = connection;
   const names = Array.isArray(brokers) ? brokers.join(", ") : "of the given function";
   const kept = fetch === "wire" ? new KeptFetches() : null;

@@ -63,9 +63,9 @@ export type KafkaJsConnection = Omit<KafkaConfig, "logLevel" | "logCreator" | "s
    */
   readonly connectTo?: ConnectTo;
   /**
-   * Who reads the records. `"records"`: kafkajs makes an object for each record, as it also does with a client of your own. `"wire"`: the driver
-   * reads Kafka's record batches in the bytes that a broker has sent, checks their checksums, and makes no object for a record.
-   * @default "records"
+   * Who reads the records. `"wire"`: the driver reads Kafka's record batches in the bytes that a broker has sent, checks their checksums, and
+   * makes no object for a record. `"records"`: kafkajs makes an object for each record, as it also does with a client of your own.
+   * @default "wire"
    */
   readonly fetch?: "wire" | "records";
 };
