@@ -334,6 +334,23 @@ await describeWithKafka("the kafkajs driver", (kafka) => {
     },
   );
 
+  test("a client of the application's own gets kafkajs' objects, which the log says once, and any other reads from the wire", async () => {
+    const topic = await topicWith([{ value: "one" }]);
+    const said: string[] = [];
+    const logger = { ...silentLogger, info: (_: object, text: string) => void said.push(text) };
+    const own = kafkajs({ kafka: new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING }) });
+    const made = kafkajs({ brokers: [kafka.brokers] });
+    for (const driver of [made, own]) {
+      const sink = new ProbeSink();
+      const session = await driver.connect({ groupId: uniqueName("group"), topics: [topic], from: "earliest", logger }, sink);
+      await sink.until(({ records }) => records.length === 1);
+      await session.close(5_000);
+      const isOwn = driver === own;
+      expect(said.filter((text) => text.startsWith("kafkajs makes an object for each record"))).toHaveLength(isOwn ? 1 : 0);
+      expect(driver.capabilities.crc).toBe(!isOwn);
+    }
+  });
+
   test("members that join and leave share the partitions without a gap and without a duplicate", async () => {
     const partitions = 4;
     const total = 4_000;
