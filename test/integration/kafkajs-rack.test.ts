@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { type AddressInfo, connect, createServer, type Server } from "node:net";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLogger } from "@cdckit/consumer";
@@ -8,35 +8,19 @@ import { ProbeSink } from "@cdckit/testkit";
 import { type Admin, Kafka, logLevel, type Producer } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningCluster, startCluster } from "../../scripts/stack/kafka.mjs";
+import { BrokerProxy } from "./broker-proxy.ts";
 import { missingForKafka } from "./secured-kafka.ts";
 import { uniqueName } from "./stack.ts";
 
 /** Stands before a broker, and counts the bytes that it answers. */
-class CountingProxy {
+class CountingProxy extends BrokerProxy {
   bytes = 0;
-  readonly #server: Server;
 
-  constructor(brokerPort: number) {
-    this.#server = createServer((client) => {
-      const broker = connect({ host: "127.0.0.1", port: brokerPort });
-      client.pipe(broker).pipe(client);
-      broker.on("data", (chunk) => {
-        this.bytes += chunk.length;
-      });
-      broker.on("close", () => client.destroy());
-      client.on("close", () => broker.destroy());
-      client.on("error", () => {});
-      broker.on("error", () => {});
-    });
-  }
-
-  async listen(): Promise<number> {
-    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
-    return (this.#server.address() as AddressInfo).port;
-  }
-
-  close(): void {
-    this.#server.close();
+  protected answering(client: Socket): (chunk: Buffer) => void {
+    return (chunk) => {
+      this.bytes += chunk.length;
+      client.write(chunk);
+    };
   }
 }
 

@@ -1,53 +1,40 @@
 import { readFileSync } from "node:fs";
-import { type AddressInfo, connect, createServer, type Server } from "node:net";
+import type { Socket } from "node:net";
 import { createConsumer, type FetchedBatch } from "@cdckit/consumer";
 import { isKafkaJsDriverError, kafkajs, type KafkaJsOptions } from "@cdckit/kafkajs";
 import { isRecordBatchError } from "@cdckit/record-batch";
 import { type Admin, Kafka, logLevel, type Producer } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BrokerProxy } from "./broker-proxy.ts";
 import { plainDecoder } from "./plain-decoder.ts";
 import { readThroughDriver } from "./read-through-driver.ts";
 import { missingForKafka, password, type SecuredKafka, startSecuredKafka, username } from "./secured-kafka.ts";
 import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
 
-/** Stands between the driver and the broker, and changes what the broker answers. It keeps the lengths. */
-class DamagingProxy {
-  readonly #server: Server;
+/** Changes what the broker answers. It keeps the lengths. */
+class DamagingProxy extends BrokerProxy {
   readonly #damage: (response: Buffer) => void;
   isOn = true;
 
   /** `damage` gets each response whole, with its length before it: the broker sends the records of a response apart from its beginning. */
   constructor(brokerPort: number, damage: (response: Buffer) => void) {
+    super(brokerPort);
     this.#damage = damage;
-    this.#server = createServer((client) => {
-      const broker = connect({ host: "127.0.0.1", port: brokerPort });
-      client.pipe(broker);
-      let rest: Buffer = Buffer.alloc(0);
-      broker.on("data", (chunk) => {
-        rest = Buffer.concat([rest, chunk]);
-        while (rest.length >= 4 && rest.length >= 4 + rest.readInt32BE(0)) {
-          const response = Buffer.from(rest.subarray(0, 4 + rest.readInt32BE(0)));
-          rest = rest.subarray(response.length);
-          if (this.isOn) {
-            this.#damage(response);
-          }
-          client.write(response);
+  }
+
+  protected answering(client: Socket): (chunk: Buffer) => void {
+    let rest: Buffer = Buffer.alloc(0);
+    return (chunk) => {
+      rest = Buffer.concat([rest, chunk]);
+      while (rest.length >= 4 && rest.length >= 4 + rest.readInt32BE(0)) {
+        const response = Buffer.from(rest.subarray(0, 4 + rest.readInt32BE(0)));
+        rest = rest.subarray(response.length);
+        if (this.isOn) {
+          this.#damage(response);
         }
-      });
-      broker.on("close", () => client.destroy());
-      client.on("close", () => broker.destroy());
-      client.on("error", () => {});
-      broker.on("error", () => {});
-    });
-  }
-
-  async listen(): Promise<number> {
-    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
-    return (this.#server.address() as AddressInfo).port;
-  }
-
-  close(): void {
-    this.#server.close();
+        client.write(response);
+      }
+    };
   }
 }
 
