@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readClientEnvironment } from "cdckit";
 import { validate } from "dockerfile-utils";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -18,6 +19,24 @@ interface Manifest {
   readonly spec?: {
     readonly secretTargetRef?: readonly { readonly parameter: string; readonly name: string; readonly key: string }[];
     readonly triggers?: readonly { readonly metadata: Readonly<Record<string, unknown>>; readonly authenticationRef?: unknown }[];
+  };
+}
+
+interface ServiceManifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly data?: Readonly<Record<string, string>>;
+  readonly stringData?: Readonly<Record<string, string>>;
+  readonly spec?: {
+    readonly template?: {
+      readonly spec: {
+        readonly volumes?: readonly { readonly name: string; readonly configMap: { readonly name: string } }[];
+        readonly containers: readonly {
+          readonly envFrom?: readonly { readonly configMapRef?: { readonly name: string }; readonly secretRef?: { readonly name: string } }[];
+          readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
+        }[];
+      };
+    };
   };
 }
 
@@ -86,6 +105,38 @@ describe("the documents and the files that they speak of", () => {
     const files = ["docker/kubernetes/service.yml", "docker/kubernetes/scaled-object.yml", "docker/kubernetes/scaled-object-login.yml"];
     expect(blocksOf("docs/kubernetes.md")).toEqual(files.map(read));
     expect(readdirSync(join(root, "docker/kubernetes"))).toHaveLength(files.length);
+  });
+});
+
+describe("the manifest of the service", () => {
+  const manifests = parseAllDocuments(read("docker/kubernetes/service.yml")).map((document) => document.toJS() as ServiceManifest);
+  const named = (kind: string, name: string | undefined) =>
+    manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
+  const pod = manifests.find(({ kind }) => kind === "Deployment")?.spec?.template?.spec;
+  const [container] = pod?.containers ?? [];
+
+  test("gives the service a login, a registry and a certificate by variables that readClientEnvironment reads", () => {
+    const variables: Record<string, string> = Object.assign(
+      {},
+      ...(container?.envFrom ?? []).map(({ configMapRef, secretRef }) =>
+        configMapRef ? named("ConfigMap", configMapRef.name)?.data : named("Secret", secretRef?.name)?.stringData,
+      ),
+    );
+    const [mount] = container?.volumeMounts ?? [];
+    const volume = pod?.volumes?.find(({ name }) => name === mount?.name);
+    const files = Object.entries(named("ConfigMap", volume?.configMap.name)?.data ?? {});
+    const mounted = new Map(files.map(([name, text]) => [`${mount?.mountPath}/${name}`, text]));
+    expect(mounted.has(variables["NODE_EXTRA_CA_CERTS"] ?? "")).toBe(true);
+
+    const certificate = mounted.get(variables["KAFKA_SSL_CA"] ?? "");
+    const { connection, registry, ignored } = readClientEnvironment({ ...variables, KAFKA_SSL_CA: certificate });
+    expect(connection).toEqual({
+      brokers: ["kafka-0:9094", "kafka-1:9094"],
+      ssl: { ca: certificate?.trim() },
+      sasl: { mechanism: "scram-sha-512", username: "stock", password: "change-me" },
+    });
+    expect(registry).toEqual({ urls: ["https://registry:8081"], auth: { basic: { username: "stock", password: "change-me" } } });
+    expect(ignored).toEqual([]);
   });
 });
 
