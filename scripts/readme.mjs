@@ -89,9 +89,16 @@ export function writeBlocks(root) {
       }
     }
   }
+  writeFileSync(join(folder, "modules.d.ts"), foreignModules);
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(blockCompilerOptions, null, 2));
   return { folder, files };
 }
+
+// What samples import and this repository does not install, because it brings AWS' SDK: the part that they use, as the package declares it.
+const foreignModules = `declare module "aws-msk-iam-sasl-signer-js" {
+  export const generateAuthToken: (options: { region: string }) => Promise<{ token: string; expiryTime: number }>;
+}
+`;
 
 // A sample is read, not shipped: it may leave a name unused and needs no declarations.
 const blockCompilerOptions = {
