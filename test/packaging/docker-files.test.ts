@@ -32,7 +32,10 @@ interface ServiceManifest {
       readonly spec: {
         readonly volumes?: readonly { readonly name: string; readonly configMap: { readonly name: string } }[];
         readonly containers: readonly {
-          readonly envFrom?: readonly { readonly configMapRef?: { readonly name: string }; readonly secretRef?: { readonly name: string } }[];
+          readonly envFrom?: readonly {
+            readonly configMapRef?: { readonly name: string };
+            readonly secretRef?: { readonly name: string };
+          }[];
           readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
         }[];
       };

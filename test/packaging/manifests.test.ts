@@ -36,7 +36,17 @@ function judge(manifest: Manifest): void {
 
 describe.skipIf(!isAskedFor)("the manifests of docker/kubernetes", { meta: { skipReason } }, () => {
   test("are valid for Kubernetes and KEDA", () => {
-    const kinds = ["ConfigMap", "Secret", "ConfigMap", "Deployment", "PodDisruptionBudget", "ScaledObject", "Secret", "TriggerAuthentication", "ScaledObject"];
+    const kinds = [
+      "ConfigMap",
+      "Secret",
+      "ConfigMap",
+      "Deployment",
+      "PodDisruptionBudget",
+      "ScaledObject",
+      "Secret",
+      "TriggerAuthentication",
+      "ScaledObject",
+    ];
     expect(manifests.map(({ kind }) => kind)).toEqual(kinds);
     for (const manifest of manifests) {
       judge(manifest);
