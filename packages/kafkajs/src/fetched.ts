@@ -12,6 +12,8 @@ export interface Fetched {
   readonly byteLength: number;
   /** It will wait: it lets go of what it shares with other partitions. */
   keep(): void;
+  /** Loads what reading it needs. Null if there is nothing to wait for. */
+  prepare(): Promise<void> | null;
   /** The next batch, or null after the last one. Throws a `RecordBatchError` where the next record batch cannot be read. */
   next(): FetchedBatch | null;
 }
@@ -30,6 +32,10 @@ export class FetchedAsMessages implements Fetched {
   }
 
   keep(): void {} // kafkajs' messages share the bytes of their response
+
+  prepare(): null {
+    return null;
+  }
 
   next(): FetchedBatch | null {
     const batch = this.#batch;
@@ -61,6 +67,10 @@ export class FetchedAsBytes implements Fetched {
       this.#fetched = { ...this.#fetched, bytes: Buffer.from(bytes) };
       this.#reader = createRecordSetReader({ ...this.#fetched, assignment: this.#assignment });
     }
+  }
+
+  prepare(): Promise<void> | null {
+    return this.#reader.prepare();
   }
 
   next(): FetchedBatch | null {

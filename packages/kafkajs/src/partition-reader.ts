@@ -84,6 +84,10 @@ export class PartitionReader {
       return;
     }
     const next = this.#fetched(payload, held);
+    const preparation = next?.prepare() ?? null;
+    if (preparation !== null) {
+      await still(preparation);
+    }
     if (next !== null && handOver.hasRoom(held, next.byteLength)) {
       // Only here, because a batch that was investigated or left must be fetched again. Once resolved, it would not be.
       payload.resolveOffset(String(next.nextOffset - 1n));

@@ -1,6 +1,6 @@
 import type { DriverSink, LostRange, PartitionAssignment, Subscription } from "@cdckit/consumer";
 import { type BrokerQuestions, lostRangeError, missingAt, placeOf, resumeOffset, type TopicCheck, whileHeld } from "@cdckit/driver";
-import { createRecordSetReader, isRecordBatchError } from "@cdckit/record-batch";
+import { createRecordSetReader, isRecordBatchError, type RecordSetReader } from "@cdckit/record-batch";
 import { type Held, isRead, placeAt } from "./assignments.ts";
 import { batchesEnd } from "./batches-end.ts";
 import { makeError } from "./errors.ts";
@@ -42,8 +42,8 @@ export class PartitionReader {
       held.retryAtMs = performance.now() + retryPauseMs;
       this.#failed(held, errorCode, divergesAt);
     } else if (bytes.length > 0) {
-      this.#queue(held, fetched, fromOffset);
-      this.#check(held);
+      const sets = this.#queue(held, fetched, fromOffset);
+      this.#check(held, sets.prepare());
     }
   }
 
@@ -69,7 +69,11 @@ export class PartitionReader {
     await this.#parts.leaders.refresh();
   }
 
-  #queue(held: Held, { bytes, abortedTransactions, lastStableOffset }: FetchedPartition, fromOffset: bigint): void {
+  #queue(
+    held: Held,
+    { bytes, abortedTransactions, lastStableOffset }: FetchedPartition,
+    fromOffset: bigint,
+  ): RecordSetReader<PartitionAssignment> {
     const { topic, partition } = held.assignment;
     const end = batchesEnd(bytes);
     const assignment: PartitionAssignment = held.assignment;
@@ -80,15 +84,17 @@ export class PartitionReader {
       held.fetchFrom = end.nextOffset;
       held.lastEpoch = end.leaderEpoch;
     }
+    return sets;
   }
 
   /** A fetch by id is refused if the topic is another one. Brokers without topic ids do not tell, so the topic is checked first. */
-  #check(held: Held): void {
+  #check(held: Held, preparation: Promise<void> | null): void {
     const { topicCheck, ready } = this.#parts;
-    if (held.assignment.topicId === null && topicCheck.isDue) {
-      void topicCheck.look().then(() => ready(held));
-    } else {
+    const look = held.assignment.topicId === null && topicCheck.isDue ? topicCheck.look() : null;
+    if (look === null && preparation === null) {
       ready(held);
+    } else {
+      void Promise.all([look, preparation]).then(() => ready(held));
     }
   }
 

@@ -40,6 +40,11 @@ const controlFlag = 0x20;
 
 const maxOffset = 2n ** 63n - 1n;
 
+/** The compression of the batch at `start`. Undefined if its header is not whole, or names none that exists. */
+export function compressionAt(view: DataView, start: number): (typeof compressionNames)[number] | undefined {
+  return start + headerBytes <= view.byteLength ? compressionNames[view.getInt16(start + at.attributes) & compressionMask] : undefined;
+}
+
 export interface BatchHeader {
   readonly baseOffset: bigint;
   readonly lastOffset: bigint;

@@ -1,5 +1,7 @@
+import * as zlib from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { checkedFrom } from "./batch-header.ts";
 import { createRecordSetReader } from "./record-set-reader.ts";
 import { fetched, logArbitrary, record, recordsOf, setsOf, type WrittenBatch, writtenBatch } from "./written-batches.contract.ts";
 
@@ -86,6 +88,17 @@ describe("a fetch", () => {
         expect.objectContaining({ code: "incomplete-batch", offset: 7n, neededBytes: end < 17 ? null : bytes.length }),
       );
     }
+  });
+
+  test("is prepared by loading what its compression needs, once, where Node does not have it", async () => {
+    const bytes = await bytesOf([{ records: [record(0n)], compression: "gzip" }]);
+    expect(createRecordSetReader(fetched(bytes)).prepare()).toBeNull();
+    bytes.writeInt16BE(4, checkedFrom); // the attributes: zstd
+    const reader = createRecordSetReader(fetched(bytes));
+    expect(reader.prepare() === null).toBe("zstdDecompressSync" in zlib);
+    await reader.prepare();
+    expect(reader.prepare()).toBeNull();
+    expect(createRecordSetReader(fetched(bytes.subarray(0, 60))).prepare()).toBeNull();
   });
 
   test("without bytes has no sets", () => {

@@ -45,7 +45,7 @@ const rules: readonly AreaRule[] = [
   { area: "decompress", file: theirs("kafkajs", "src/protocol/message/compression/") },
   { area: "commit", file: theirs("kafkajs", "src/(?:consumer/offsetManager|protocol/requests/(?:offsetCommit|txnOffsetCommit))/") },
   { area: "fetch", file: theirs("kafkajs|@platformatic/kafka|@confluentinc/kafka-javascript|redis|@redis/[^/]+|ioredis") },
-  { area: "decompress", file: theirs("fzstd|snappyjs|snappy|lz4js|@bokuweb/zstd-wasm") },
+  { area: "decompress", file: theirs("zstddec|fzstd|snappyjs|snappy|lz4js|@bokuweb/zstd-wasm") },
   { area: "decode", file: theirs("avsc|protobufjs|@msgpack/msgpack|cborg|@kafkajs/confluent-schema-registry") },
   { area: "handler", file: theirs("pg|pg-pool|pg-protocol|mysql2|mariadb") },
   { area: "decompress", file: /^node:zlib$/ },

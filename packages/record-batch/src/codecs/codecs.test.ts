@@ -1,15 +1,17 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { gunzipSync, gzipSync } from "node:zlib";
+import * as zlib from "node:zlib";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { isRecordBatchError } from "../errors.ts";
 import { gunzip } from "./gzip.ts";
 import { unlz4 } from "./lz4.ts";
 import { outputLimit } from "./output-limit.ts";
 import { unsnappy } from "./snappy.ts";
 import { unzstd, unzstdInScript } from "./zstd.ts";
+import { outputBound } from "./zstd-frames.ts";
+import { loadZstdInWasm, unzstdInWasm } from "./zstd-in-wasm.ts";
 
 const folder = fileURLToPath(new URL("../../vectors/", import.meta.url));
 
@@ -32,8 +34,14 @@ const vectors = readdirSync(folder)
     ...vector,
     read: readers[vector.format] as Read, // filtered above
     bytes: readFileSync(join(folder, vector.file)),
-    expected: gunzipSync(readFileSync(join(folder, `${vector.name}.gzip`))),
+    expected: zlib.gunzipSync(readFileSync(join(folder, `${vector.name}.gzip`))),
   }));
+
+const zstdVectors = vectors.filter(({ format }) => format.startsWith("zstd"));
+
+beforeAll(async () => {
+  expect(await loadZstdInWasm()).not.toBeNull();
+});
 
 /** The output, or the code of the package's own error. Anything else fails the test. */
 function outcome(read: Read, bytes: Buffer, maxBytes = outputLimit(bytes.length)): Buffer | string {
@@ -58,11 +66,39 @@ describe("batches that the Java libraries compressed", () => {
     });
   }
 
-  for (const { file, bytes, expected } of vectors.filter(({ format }) => format.startsWith("zstd"))) {
-    test(`${file} is read where Node has no zstd of its own`, () => {
+  for (const { file, bytes, expected } of zstdVectors) {
+    test(`${file} is read where Node has no zstd of its own, by fzstd and in WebAssembly`, () => {
       expect(unzstdInScript(bytes, outputLimit(bytes.length)).equals(expected)).toBe(true);
+      const bound = outputBound(bytes) ?? 0;
+      expect(bound).toBeGreaterThanOrEqual(expected.length);
+      expect((unzstdInWasm(bytes, bound) ?? Buffer.from("null")).equals(expected)).toBe(true);
     });
   }
+});
+
+describe("zstd in WebAssembly", () => {
+  test("gives no more than it may, whatever the bits are", () => {
+    fc.assert(
+      fc.property(fc.nat(zstdVectors.length - 1), fc.array(fc.tuple(fc.nat(), fc.nat(7)), { maxLength: 3 }), (index, flips) => {
+        const bytes = Buffer.from(zstdVectors[index]?.bytes ?? []);
+        for (const [at, bit] of flips) {
+          bytes[at % bytes.length] = (bytes[at % bytes.length] ?? 0) ^ (1 << bit);
+        }
+        const capacityBytes = Math.min(outputBound(bytes) ?? 0, outputLimit(bytes.length));
+        const result = unzstdInWasm(bytes, capacityBytes);
+        expect(result === null || result.length <= capacityBytes).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("gives nothing where its memory would grow too large, or the frames become more than they may", () => {
+    const [vector] = zstdVectors;
+    const bytes = vector?.bytes ?? Buffer.alloc(0);
+    expect(unzstdInWasm(bytes, 16 * 1024 * 1024 + 1)).toBeNull();
+    expect(unzstdInWasm(bytes, (vector?.expected.length ?? 0) - 1)).toBeNull();
+    expect(unzstdInWasm(bytes, vector?.expected.length ?? 0)).not.toBeNull();
+  });
 });
 
 function isRefused(result: Buffer | string): boolean {
@@ -114,7 +150,7 @@ describe("batches that become too large are refused", () => {
   const huge = 200 * 1024 * 1024;
 
   test("gzip", () => {
-    expect(outcome(gunzip, gzipSync(Buffer.alloc(huge / 10)))).toBe("batch-too-large");
+    expect(outcome(gunzip, zlib.gzipSync(Buffer.alloc(huge / 10)))).toBe("batch-too-large");
   });
 
   test("snappy, by the length that it states", () => {
@@ -138,7 +174,9 @@ describe("batches that become too large are refused", () => {
     expect(outcome(unzstdInScript, wideWindow)).toBe("damaged-compression");
     // Blocks of one repeated byte, 128 KiB each: four bytes a block.
     const repeat = Buffer.from([0x02 | ((131_072 << 3) & 0xff), (131_072 >> 5) & 0xff, (131_072 >> 13) & 0xff, 0x61]);
-    const frame = Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58]), ...Array<Buffer>(huge / 131_072).fill(repeat)]);
+    const last = Buffer.from(repeat);
+    last[0] = 0x03 | ((131_072 << 3) & 0xff);
+    const frame = Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58]), ...Array<Buffer>(huge / 131_072).fill(repeat), last]);
     expect(outcome(unzstdInScript, frame)).toBe("batch-too-large");
     expect(outcome(unzstd, frame)).toBe("batch-too-large");
   });
@@ -163,7 +201,7 @@ describe("batches that repeat themselves are read", () => {
     const messages = Buffer.from(
       Array.from({ length: 2_000 }, (_, i) => `${schema},"payload":{"op":"u","ts_ms":${1_700_000_000_000 + i}}}`).join("\n"),
     );
-    const packed = gzipSync(messages, { level: 9 });
+    const packed = zlib.gzipSync(messages, { level: 9 });
     expect(gunzip(packed, outputLimit(packed.length)).equals(messages)).toBe(true);
   });
 });

@@ -4,7 +4,7 @@ import { gunzip, gunzipInPool } from "./gzip.ts";
 import { unlz4 } from "./lz4.ts";
 import { damaged, outputLimit, tooLarge } from "./output-limit.ts";
 import { unsnappy } from "./snappy.ts";
-import { unzstd } from "./zstd.ts";
+import { prepareZstd, unzstd } from "./zstd.ts";
 
 const own: Readonly<Record<CompressionName, (bytes: Buffer, maxBytes: number) => Buffer>> = {
   gzip: gunzip,
@@ -48,12 +48,18 @@ export function decompress(compression: CompressionName, compressed: Uint8Array,
   return decompressed;
 }
 
-/** The same, except that gzip is unpacked on a thread of Node's pool. That is no faster, but leaves the event loop to others. */
+/**
+ * The same, except that gzip is unpacked on a thread of Node's pool, which is no faster, but leaves the event loop to others; and that zstd is
+ * loaded first where it has to be.
+ */
 export async function decompressAsync(
   compression: CompressionName,
   compressed: Uint8Array,
   options: DecompressOptions = {},
 ): Promise<Uint8Array> {
+  if (compression === "zstd" && options.codecs?.zstd === undefined) {
+    await prepareZstd();
+  }
   return compression === "gzip" && options.codecs?.gzip === undefined
     ? gunzipInPool(asBuffer(compressed), maxBytesOf(compressed, options))
     : decompress(compression, compressed, options);

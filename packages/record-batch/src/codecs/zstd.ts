@@ -2,7 +2,8 @@ import { Decompress } from "fzstd";
 import * as zlib from "node:zlib";
 import { chunkBytes } from "./chunk-bytes.ts";
 import { damaged, tooLarge } from "./output-limit.ts";
-import { areWholeFrames } from "./zstd-frames.ts";
+import { outputBound } from "./zstd-frames.ts";
+import { isZstdInWasmSettled, loadZstdInWasm, unzstdInWasm } from "./zstd-in-wasm.ts";
 
 const frameMagic = 0xfd2fb528;
 /** Zstandard's own default limit (windowLog 27). */
@@ -13,16 +14,26 @@ type ZstdDecompressSync = (bytes: Uint8Array, options: { readonly maxOutputLengt
 /** Available from Node 22.15 on. The types here are Node 20's, and do not have it. */
 const zstdDecompressSync = (zlib as unknown as { readonly zstdDecompressSync?: ZstdDecompressSync }).zstdDecompressSync;
 
-/** Unpacks a zstd batch within the limit, with Node's own zstd if it has one, otherwise with fzstd. */
+/**
+ * Unpacks a zstd batch within the limit: with Node's own zstd if it has one, otherwise in WebAssembly, and with fzstd where that cannot be.
+ */
 export function unzstd(bytes: Buffer, maxBytes: number): Buffer {
-  return zstdDecompressSync === undefined ? unzstdInScript(bytes, maxBytes) : unzstdInNode(bytes, maxBytes, zstdDecompressSync);
+  const bound = outputBound(bytes);
+  if (bound === null) {
+    // Node 22 and fzstd return a part of some cut frames without an error.
+    throw damaged("zstd", "it is cut, or holds bytes that are no zstd frame");
+  }
+  return zstdDecompressSync === undefined
+    ? (unzstdInWasm(bytes, Math.min(bound, maxBytes)) ?? unzstdInScript(bytes, maxBytes))
+    : unzstdInNode(bytes, maxBytes, zstdDecompressSync);
+}
+
+/** Loads what reads zstd fast where Node cannot. Null if there is nothing to load, or nothing that is not loaded yet. */
+export function prepareZstd(): Promise<void> | null {
+  return zstdDecompressSync === undefined && !isZstdInWasmSettled() ? loadZstdInWasm().then(() => {}) : null;
 }
 
 function unzstdInNode(bytes: Buffer, maxBytes: number, decompress: ZstdDecompressSync): Buffer {
-  // Node 22 returns a part of a cut frame without an error.
-  if (!areWholeFrames(bytes)) {
-    throw damaged("zstd", "it is cut, or holds bytes that are no zstd frame");
-  }
   try {
     return decompress(bytes, { maxOutputLength: maxBytes, chunkSize: chunkBytes(bytes.length) });
   } catch (error) {
