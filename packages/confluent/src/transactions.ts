@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
-import type { OffsetCommit, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
-import { bounded, isOfAnotherTopic, placeOf } from "@cdckit/driver";
+import type { OffsetCommit, OutgoingRecord } from "@cdckit/consumer";
+import { bounded, TransactionOffsets } from "@cdckit/driver";
 import type { HeldPartitions } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { toClientOffsets } from "./commit-requests.ts";
-import { ConfluentDriverError } from "./errors.ts";
+import { ConfluentDriverError, makeError } from "./errors.ts";
 import { answerOf, type ClientError, codes, type LowLevelConsumer } from "./low-level-client.ts";
 import { type MakeProducer, OwnProducer, topicsOf, writeDeadlineMs } from "./own-producer.ts";
 
@@ -22,8 +21,6 @@ export interface TransactionParts {
 /** The brokers end the transaction of a member that is gone after this time. A new owner's start waits for that. */
 const transactionTimeoutMs = 15_000;
 const requestDeadlineMs = 10_000;
-const visibleDeadlineMs = 5_000;
-const visiblePauseMs = 5;
 /** The group does not know the member any more. A generation that has passed is no such answer: see `commit-requests.ts`. */
 const fencedCodes: ReadonlySet<unknown> = new Set([codes.unknownMember, codes.fencedInstance]);
 /** Nobody else has the producer's transactional id, so it was the brokers' own time-out that has fenced it, and aborted what was written. */
@@ -35,18 +32,20 @@ const abortedCodes: ReadonlySet<unknown> = new Set([codes.fenced, codes.producer
  */
 export class Transactions {
   readonly #parts: TransactionParts;
-  readonly #fenced = new WeakSet<PartitionAssignment>();
+  readonly #offsets: TransactionOffsets;
   #own: Promise<OwnProducer> | undefined;
   /** Settled when no transaction is under way. */
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(parts: TransactionParts) {
     this.#parts = parts;
+    const { brokerOffsets, assignments, ended } = parts;
+    this.#offsets = new TransactionOffsets({ brokers: brokerOffsets, assignments, makeError, ended });
   }
 
   /** The caller waits for each transaction before the next. */
   async transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
-    this.#refuseUnlessCurrent(offsets);
+    this.#offsets.refuseUnlessCurrent(offsets);
     this.#own ??= this.#connect();
     const own = this.#own;
     const topics = topicsOf(records);
@@ -63,11 +62,11 @@ export class Transactions {
       this.#running = this.#running.then(() => own.then((producer) => producer.close())).catch(() => {});
       const explained = explain(error, topics);
       if (explained.code === "fenced") {
-        offsets.forEach(({ assignment }) => this.#fenced.add(assignment));
+        this.#offsets.fence(offsets);
       }
       throw explained;
     }
-    await this.#untilVisible(offsets);
+    await this.#offsets.untilVisible(offsets);
   }
 
   /** Waits for a transaction that is under way: the client would use the consumer and the producer after their end. */
@@ -94,10 +93,10 @@ export class Transactions {
     try {
       await own.write(records);
       // A rebalance takes partitions only when this thread has let them go, so the generation that the client sends is that of the assignment.
-      this.#refuseUnlessCurrent(offsets);
+      this.#offsets.refuseUnlessCurrent(offsets);
       const written = toClientOffsets(offsets);
       await answerOf<unknown>((done) => client.sendOffsetsToTransaction(written, this.#parts.consumer, requestDeadlineMs, done));
-      this.#refuseUnlessCurrent(offsets);
+      this.#offsets.refuseUnlessCurrent(offsets);
     } catch (error) {
       await answerOf<unknown>((done) => client.abortTransaction(requestDeadlineMs, done)).catch(() => {});
       throw error;
@@ -129,32 +128,6 @@ export class Transactions {
               );
         }
       }
-    }
-  }
-
-  /** The brokers answer a commit before its offsets are visible. This member keeps the partition until they are. */
-  async #untilVisible(offsets: readonly OffsetCommit[]): Promise<void> {
-    const { brokerOffsets, ended } = this.#parts;
-    const deadline = performance.now() + visibleDeadlineMs;
-    const places = offsets.map(({ assignment: { topic, partition } }) => ({ topic, partition }));
-    while (performance.now() < deadline && !ended.aborted) {
-      const committed = await brokerOffsets.committed(places).catch(() => null);
-      const isVisible = offsets.every(({ assignment, offset }) => {
-        const found = committed?.get(placeOf(assignment.topic, assignment.partition));
-        return found !== undefined && found.offset >= offset && !isOfAnotherTopic(found, assignment);
-      });
-      if (isVisible) {
-        return;
-      }
-      await delay(visiblePauseMs);
-    }
-  }
-
-  #refuseUnlessCurrent(offsets: readonly OffsetCommit[]): void {
-    const gone = offsets.find(({ assignment }) => !this.#parts.assignments.isCurrent(assignment) || this.#fenced.has(assignment));
-    if (gone !== undefined || offsets.length === 0) {
-      const place = gone === undefined ? "no partition" : `${gone.assignment.topic}[${gone.assignment.partition}]`;
-      throw new ConfluentDriverError("fenced", `${place} is not this member's any more; nothing was written`);
     }
   }
 }

@@ -6,6 +6,8 @@ export type { PartitionStarterParts } from "./partition-starter.ts";
 export type { Start } from "./starts.ts";
 export { Commits } from "./commits.ts";
 export type { CommitParts } from "./commits.ts";
+export { TransactionOffsets } from "./transaction-offsets.ts";
+export type { TransactionOffsetsParts } from "./transaction-offsets.ts";
 export { giveUp } from "./give-up.ts";
 export { TopicCheck } from "./topic-check.ts";
 export type { TopicCheckParts } from "./topic-check.ts";

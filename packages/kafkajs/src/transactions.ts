@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { OffsetCommit, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
-import { bounded, isOfAnotherTopic, placeOf, type Position } from "@cdckit/driver";
+import { bounded, isOfAnotherTopic, placeOf, TransactionOffsets } from "@cdckit/driver";
 import type { Transaction } from "kafkajs";
 import { type HeldPartitions, toKafkaJsOffsets } from "./assignments.ts";
-import { KafkaJsDriverError } from "./errors.ts";
+import { KafkaJsDriverError, makeError } from "./errors.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { checkWritten, toTopicMessages } from "./outgoing.ts";
 import {
@@ -32,9 +32,8 @@ interface Opened {
   isChecked: boolean;
 }
 
-const visibleDeadlineMs = 5_000;
-const visiblePauseMs = 5;
-const noCommits: ReadonlyMap<string, Position> = new Map();
+const concurrentDeadlineMs = 5_000;
+const concurrentPauseMs = 5;
 
 /**
  * Writes and commits in one transaction. kafkajs sends no generation with the offsets, so the broker cannot refuse those of an old member. The
@@ -43,18 +42,20 @@ const noCommits: ReadonlyMap<string, Position> = new Map();
  */
 export class Transactions {
   readonly #parts: TransactionParts;
-  /** Assignments that another member has taken over. A retry would make a new producer, which would fence off the new owner. */
-  readonly #fenced = new WeakSet<PartitionAssignment>();
+  /** An assignment that is fenced stays so: a retry would make a new producer, which would fence off the new owner. */
+  readonly #offsets: TransactionOffsets;
   readonly #opened = new Map<PartitionAssignment, Promise<Opened>>();
 
   constructor(parts: TransactionParts) {
     this.#parts = parts;
+    const { brokerOffsets, assignments, ended } = parts;
+    this.#offsets = new TransactionOffsets({ brokers: brokerOffsets, assignments, makeError, ended });
   }
 
   /** The caller waits for each transaction before the next. */
   async transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
     const assignment = this.#oneAssignment(offsets);
-    this.#refuseUnlessCurrent(assignment);
+    this.#offsets.refuseUnlessCurrent(offsets);
     await this.#letOldGo();
     const topics = topicsOf(records);
     try {
@@ -68,7 +69,7 @@ export class Transactions {
       await this.#letGo(assignment);
       const explained = explain(error, topics);
       if (explained.code === "fenced") {
-        this.#fenced.add(assignment);
+        this.#offsets.fence(offsets);
       }
       throw explained;
     }
@@ -90,18 +91,18 @@ export class Transactions {
         checkWritten(records, await transaction.sendBatch({ acks: -1, topicMessages: toTopicMessages(records) }));
       }
       await this.#sendOffsets(transaction, offsets);
-      this.#refuseUnlessCurrent(assignment);
+      this.#offsets.refuseUnlessCurrent(offsets);
     } catch (error) {
       await transaction.abort().catch(() => {});
       throw error;
     }
     await commitOf(transaction);
-    await this.#untilVisible(offsets);
+    await this.#offsets.untilVisible(offsets);
   }
 
   /** The brokers may still be ending the last transaction. kafkajs retries when it adds partitions, but not when it adds offsets. */
   async #sendOffsets(transaction: Transaction, offsets: readonly OffsetCommit[]): Promise<void> {
-    for (const deadline = performance.now() + visibleDeadlineMs; ; ) {
+    for (const deadline = performance.now() + concurrentDeadlineMs; ; ) {
       try {
         await transaction.sendOffsets({ consumerGroupId: this.#parts.groupId, ...toKafkaJsOffsets(offsets) });
         return;
@@ -111,26 +112,7 @@ export class Transactions {
           throw error;
         }
       }
-      await delay(visiblePauseMs, undefined, { signal: this.#parts.ended });
-    }
-  }
-
-  /**
-   * The brokers answer a commit before its offsets are visible, and kafkajs cannot ask for pending offsets. A new owner of the partition could
-   * start before them. So this member keeps the partition until they are visible.
-   */
-  async #untilVisible(offsets: readonly OffsetCommit[]): Promise<void> {
-    const { brokerOffsets } = this.#parts;
-    const deadline = performance.now() + visibleDeadlineMs;
-    for (const { assignment, offset } of offsets) {
-      const { topic, partition } = assignment;
-      while (performance.now() < deadline) {
-        const committed = (await brokerOffsets.committed([assignment]).catch(() => noCommits)).get(placeOf(topic, partition));
-        if (committed !== undefined && committed.offset >= offset && !isOfAnotherTopic(committed, assignment)) {
-          break;
-        }
-        await delay(visiblePauseMs, undefined, { signal: this.#parts.ended });
-      }
+      await delay(concurrentPauseMs, undefined, { signal: this.#parts.ended });
     }
   }
 
@@ -143,13 +125,6 @@ export class Transactions {
       );
     }
     return first.assignment;
-  }
-
-  #refuseUnlessCurrent(assignment: PartitionAssignment): void {
-    if (!this.#parts.assignments.isCurrent(assignment) || this.#fenced.has(assignment)) {
-      const { topic, partition } = assignment;
-      throw new KafkaJsDriverError("fenced", `${topic}[${partition}] is not this member's any more; nothing was written`);
-    }
   }
 
   async #refuseOvertaken(assignment: PartitionAssignment): Promise<void> {

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { OffsetCommit, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
-import { bounded, isOfAnotherTopic, placeOf } from "@cdckit/driver";
+import type { OffsetCommit, OutgoingRecord } from "@cdckit/consumer";
+import { bounded, placeOf, TransactionOffsets } from "@cdckit/driver";
 import type { HeldPartitions } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { byTopic } from "./by-topic.ts";
 import type { Cluster } from "./cluster.ts";
 import { toTopics } from "./commit-requests.ts";
-import { PlatformaticDriverError } from "./errors.ts";
+import { PlatformaticDriverError, makeError } from "./errors.ts";
 import type { GroupMember, Identity } from "./group-member.ts";
 import { codes, codesOf } from "./low-level-client.ts";
 import { type ClientRecord, topicsOf } from "./outgoing.ts";
@@ -33,8 +33,6 @@ interface Opened {
 const transactionTimeoutMs = 15_000;
 const requestDeadlineMs = 10_000;
 const pauseMs = 20;
-const visibleDeadlineMs = 5_000;
-const visiblePauseMs = 5;
 const refusals: ReadonlySet<number> = new Set([codes.illegalGeneration, codes.unknownMember]);
 const fencedCodes: ReadonlySet<number> = new Set([codes.fencedInstance, ...refusals]);
 /** Nobody else has the producer's transactional id, so it was the brokers' own time-out that has fenced it, and aborted what was written. */
@@ -47,17 +45,19 @@ const passing: ReadonlySet<number> = new Set([...coordinatorMoves, codes.concurr
  */
 export class Transactions {
   readonly #parts: TransactionParts;
-  readonly #fenced = new WeakSet<PartitionAssignment>();
+  readonly #offsets: TransactionOffsets;
   #opened: Opened | undefined;
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(parts: TransactionParts) {
     this.#parts = parts;
+    const { brokers, assignments, ended } = parts;
+    this.#offsets = new TransactionOffsets({ brokers, assignments, makeError, ended });
   }
 
   /** The caller waits for each transaction before the next. */
   async transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
-    this.#refuseUnlessCurrent(offsets);
+    this.#offsets.refuseUnlessCurrent(offsets);
     const topics = topicsOf(records);
     const late = (): Error =>
       new PlatformaticDriverError(
@@ -72,11 +72,11 @@ export class Transactions {
       this.#opened = undefined;
       const explained = explain(error, topics);
       if (explained.code === "fenced") {
-        offsets.forEach(({ assignment }) => this.#fenced.add(assignment));
+        this.#offsets.fence(offsets);
       }
       throw explained;
     }
-    await this.#untilVisible(offsets);
+    await this.#offsets.untilVisible(offsets);
   }
 
   /** Resolves when no transaction is under way. Never rejects. */
@@ -99,10 +99,10 @@ export class Transactions {
     try {
       await this.#addPartitions(identity, placed);
       await sender.write(placed);
-      this.#refuseUnlessCurrent(offsets);
+      this.#offsets.refuseUnlessCurrent(offsets);
       await this.#ask(identity, "AddOffsetsToTxn", [this.#parts.groupId]);
       await this.#commitOffsets(identity, offsets);
-      this.#refuseUnlessCurrent(offsets);
+      this.#offsets.refuseUnlessCurrent(offsets);
     } catch (error) {
       await this.#ask(identity, "EndTxn", [false]).catch(() => {});
       throw error;
@@ -160,7 +160,7 @@ export class Transactions {
       }
       await delay(pauseMs, undefined, { signal: ended });
       await member.settled();
-      this.#refuseUnlessCurrent(offsets);
+      this.#offsets.refuseUnlessCurrent(offsets);
     }
   }
 
@@ -192,32 +192,6 @@ export class Transactions {
         }
       }
       await delay(pauseMs, undefined, { signal: this.#parts.ended });
-    }
-  }
-
-  /** The brokers answer a commit before its offsets are visible. This member keeps the partition until they are. */
-  async #untilVisible(offsets: readonly OffsetCommit[]): Promise<void> {
-    const { brokers, ended } = this.#parts;
-    const deadline = performance.now() + visibleDeadlineMs;
-    const places = offsets.map(({ assignment: { topic, partition } }) => ({ topic, partition }));
-    while (performance.now() < deadline && !ended.aborted) {
-      const committed = await brokers.committed(places).catch(() => null);
-      const isVisible = offsets.every(({ assignment, offset }) => {
-        const found = committed?.get(placeOf(assignment.topic, assignment.partition));
-        return found !== undefined && found.offset >= offset && !isOfAnotherTopic(found, assignment);
-      });
-      if (isVisible) {
-        return;
-      }
-      await delay(visiblePauseMs);
-    }
-  }
-
-  #refuseUnlessCurrent(offsets: readonly OffsetCommit[]): void {
-    const gone = offsets.find(({ assignment }) => !this.#parts.assignments.isCurrent(assignment) || this.#fenced.has(assignment));
-    if (gone !== undefined || offsets.length === 0) {
-      const place = gone === undefined ? "no partition" : `${gone.assignment.topic}[${gone.assignment.partition}]`;
-      throw new PlatformaticDriverError("fenced", `${place} is not this member's any more; nothing was written`);
     }
   }
 }

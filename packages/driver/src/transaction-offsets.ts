@@ -1,0 +1,63 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
+import type { Assignments, HeldPartition } from "./assignments.ts";
+import type { BrokerQuestions } from "./broker-questions.ts";
+import type { MakeDriverError } from "./errors.ts";
+import { isOfAnotherTopic } from "./lost-range.ts";
+import { placeOf } from "./place.ts";
+
+export interface TransactionOffsetsParts {
+  readonly brokers: Pick<BrokerQuestions, "committed">;
+  readonly assignments: Pick<Assignments<HeldPartition>, "isCurrent">;
+  readonly makeError: MakeDriverError;
+  /** Nothing is waited for after it. */
+  readonly ended: AbortSignal;
+}
+
+const visibleDeadlineMs = 5_000;
+const visiblePauseMs = 5;
+
+/** The offsets of a member's transactions: whether it may still commit them, and when others see them. */
+export class TransactionOffsets {
+  readonly #parts: TransactionOffsetsParts;
+  readonly #fenced = new WeakSet<PartitionAssignment>();
+
+  constructor(parts: TransactionOffsetsParts) {
+    this.#parts = parts;
+  }
+
+  /** Another member writes for these partitions now: no transaction is begun for these assignments any more. */
+  fence(offsets: readonly OffsetCommit[]): void {
+    offsets.forEach(({ assignment }) => this.#fenced.add(assignment));
+  }
+
+  /** Throws a `fenced` error if a partition is not this member's any more, or if there are no offsets. */
+  refuseUnlessCurrent(offsets: readonly OffsetCommit[]): void {
+    const gone = offsets.find(({ assignment }) => !this.#parts.assignments.isCurrent(assignment) || this.#fenced.has(assignment));
+    if (gone !== undefined || offsets.length === 0) {
+      const place = gone === undefined ? "no partition" : `${gone.assignment.topic}[${gone.assignment.partition}]`;
+      throw this.#parts.makeError("fenced", `${place} is not this member's any more; nothing was written`);
+    }
+  }
+
+  /**
+   * The brokers answer a commit before its offsets are visible. A new owner of the partition could start before them, so this member keeps the
+   * partition until they are, or for five seconds. Never rejects.
+   */
+  async untilVisible(offsets: readonly OffsetCommit[]): Promise<void> {
+    const { brokers, ended } = this.#parts;
+    const deadline = performance.now() + visibleDeadlineMs;
+    const places = offsets.map(({ assignment: { topic, partition } }) => ({ topic, partition }));
+    while (performance.now() < deadline && !ended.aborted) {
+      const committed = await brokers.committed(places).catch(() => null);
+      const isVisible = offsets.every(({ assignment, offset }) => {
+        const found = committed?.get(placeOf(assignment.topic, assignment.partition));
+        return found !== undefined && found.offset >= offset && !isOfAnotherTopic(found, assignment);
+      });
+      if (isVisible) {
+        return;
+      }
+      await delay(visiblePauseMs);
+    }
+  }
+}
