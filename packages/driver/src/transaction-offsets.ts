@@ -6,9 +6,13 @@ import type { MakeDriverError } from "./errors.ts";
 import { isOfAnotherTopic } from "./lost-range.ts";
 import { placeOf } from "./place.ts";
 
+/** What {@link TransactionOffsets} needs of a session. */
 export interface TransactionOffsetsParts {
+  /** Answers what the group has committed. */
   readonly brokers: Pick<BrokerQuestions, "committed">;
+  /** The partitions that the member holds. */
   readonly assignments: Pick<Assignments<HeldPartition>, "isCurrent">;
+  /** Makes the driver's own error. */
   readonly makeError: MakeDriverError;
   /** Nothing is waited for after it. */
   readonly ended: AbortSignal;
