@@ -175,6 +175,16 @@ await describeWithKafka("the kafkajs driver", (kafka) => {
     expect(await committed(groupId, topic)).toEqual(["50"]);
   });
 
+  test("neither a start nor a stop waits until a broker without new records answers", async () => {
+    const topic = await topicWith([{ value: "1" }]);
+    const maxWaitMs = 15_000;
+    const driver = kafkajs({ brokers: [kafka.brokers], maxWaitMs, heartbeatIntervalMs: maxWaitMs, sessionTimeoutMs: 60_000 });
+    const consumer = createConsumer({ driver, groupId: uniqueName("group"), topics: [topic], decoder: plainDecoder, signals: false });
+    const began = performance.now();
+    expect(await take(1, consumer)).toHaveLength(1);
+    expect(performance.now() - began).toBeLessThan(maxWaitMs);
+  });
+
   test("a failing handler leaves its record and everything after it uncommitted", async () => {
     const topic = await topicWith(Array.from({ length: 10 }, (_, i) => ({ value: String(i) })));
     const groupId = uniqueName("group");

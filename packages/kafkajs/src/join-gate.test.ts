@@ -14,6 +14,7 @@ function setUp() {
     offsetCommit: async (request: unknown) => void commits.push(request),
   };
   const cluster = {
+    refreshMetadataIfNecessary: async () => {},
     findGroupCoordinator: async () => broker,
     findBroker: async () => {
       isConnected = true;
@@ -22,7 +23,7 @@ function setUp() {
   };
   const assigner: PartitionAssigner = () => ({}) as Assigner; // it is not asked
   joiningAfter(
-    { before: () => Promise.resolve(), joined: (_group, commit) => void joins.push(commit) },
+    { before: () => Promise.resolve(), beforeFetch: () => Promise.resolve(), joined: (_group, commit) => void joins.push(commit) },
     assigner,
   )({
     cluster: cluster as unknown as Cluster,

@@ -18,9 +18,11 @@ export interface JoinedGroup {
 /** Commits in the generation of one join. The group refuses the commit if it has a newer generation. */
 export type CommitInGeneration = (offsets: KafkaJsOffsets) => Promise<void>;
 
-/** Calls around each join: `before` delays it, `joined` gets its answer. */
+/** Calls around each join and each fetch: `before` delays a join, `joined` gets its answer, and `beforeFetch` delays a fetch. */
 export interface JoinGate {
   readonly before: (request: JoinRequest) => Promise<void>;
+  /** Also called before the consumer joins for the first time. */
+  readonly beforeFetch: () => Promise<void>;
   readonly joined: (group: JoinedGroup, commit: CommitInGeneration) => void;
 }
 
@@ -36,6 +38,7 @@ interface CommittingMember {
   readonly groupGenerationId: number;
 }
 interface CoordinatorCluster {
+  refreshMetadataIfNecessary(): Promise<unknown>;
   findGroupCoordinator(request: unknown): Promise<CoordinatorBroker>;
   findBroker(broker: CoordinatorBroker): Promise<CoordinatorBroker>;
 }
@@ -45,16 +48,22 @@ interface CoordinatorCluster {
  * join if `before` rejects.
  *
  * kafkajs has no hook for this. It announces a rebalance and joins at once, so that partitions would be given up with records in flight. But it
- * passes the consumer's cluster to its assigners, and asks the cluster for the coordinator at which it joins.
+ * passes the consumer's cluster to its assigners, and asks the cluster for the coordinator at which it joins. Before each fetch, it has the
+ * cluster refresh its metadata.
  */
 export function joiningAfter(gate: JoinGate, assigner: PartitionAssigner): PartitionAssigner {
   return (config) => {
-    gateJoins(config.cluster as unknown as CoordinatorCluster, gate);
+    gateCluster(config.cluster as unknown as CoordinatorCluster, gate);
     return assigner(config);
   };
 }
 
-function gateJoins(cluster: CoordinatorCluster, { before, joined }: JoinGate): void {
+function gateCluster(cluster: CoordinatorCluster, { before, joined, beforeFetch }: JoinGate): void {
+  const refreshMetadataIfNecessary = cluster.refreshMetadataIfNecessary.bind(cluster);
+  cluster.refreshMetadataIfNecessary = async () => {
+    await beforeFetch();
+    return refreshMetadataIfNecessary();
+  };
   const gated = new WeakSet<CoordinatorBroker>();
   const findGroupCoordinator = cluster.findGroupCoordinator.bind(cluster);
   cluster.findGroupCoordinator = async (request) => {

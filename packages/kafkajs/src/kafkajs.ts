@@ -129,6 +129,7 @@ async function join(
       check.reset();
       await session.beforeJoin(request);
     },
+    beforeFetch: () => session.beforeFetch(),
     joined: (group, commit) => {
       check.joined(group);
       session.useGeneration(commit);
@@ -162,6 +163,7 @@ async function join(
     brokers,
     kept,
     reconnect: (why) => connections?.replace(why, Date.now()),
+    endFetches: () => connections?.sockets.endFetches(),
     destroySockets,
   });
   const { GROUP_JOIN, RECEIVED_UNSUBSCRIBED_TOPICS } = consumer.events;

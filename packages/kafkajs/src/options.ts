@@ -30,7 +30,8 @@ export interface KafkaJsTuning {
    */
   readonly maxBytes?: number;
   /**
-   * How long the broker waits for new records before it answers a fetch without any. A stop may take as long.
+   * How long the broker waits for new records before it answers a fetch without any. A stop may take as long if
+   * kafkajs makes the records: with `fetch: "records"`, and with a client of your own.
    * @default 500
    */
   readonly maxWaitMs?: number;

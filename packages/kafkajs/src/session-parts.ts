@@ -21,6 +21,8 @@ export interface SessionParts {
   readonly kept: KeptFetches | null;
   /** Replaces the connections if the driver has made them. */
   readonly reconnect: (why: string) => void;
+  /** Answers the fetches under way with nothing if the driver reads them from the wire. */
+  readonly endFetches: () => void;
   /** Ends every socket if the driver has made them. */
   readonly destroySockets: () => void;
 }

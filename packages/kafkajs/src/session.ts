@@ -188,11 +188,12 @@ export class KafkaJsSession implements DriverSession {
     this.#parts.kept?.clear();
     this.#stopWatching();
     this.#over.abort();
-    const { consumer, destroySockets, brokerOffsets } = this.#parts;
+    const { consumer, endFetches, destroySockets, brokerOffsets } = this.#parts;
     const { logger } = this.#parts.subscription;
     const disconnected = consumer.disconnect().catch((error: unknown) => {
       logger.warn({ err: error }, "kafkajs failed while it disconnected");
     });
+    endFetches(); // kafkajs was told to stop, and asks for nothing more
     const closed = [this.#writer.close(deadlineMs), this.#transactions.close(deadlineMs), brokerOffsets.close()];
     const released = Promise.all([disconnected, ...closed]);
     await settledOrLate(released, deadlineMs, () =>
@@ -206,6 +207,18 @@ export class KafkaJsSession implements DriverSession {
   /** Resolves when the group may be joined. */
   beforeJoin(request: JoinRequest): Promise<void> {
     return this.#givingUp.beforeJoin(request);
+  }
+
+  /**
+   * Resolves when there is something to fetch. If kafkajs finds all partitions paused, as they are until it is known where they start, it
+   * sleeps for `maxWaitMs`, and cannot be woken. It beats between two fetches, so it does not wait here for longer than a beat may take.
+   */
+  async beforeFetch(): Promise<void> {
+    const helds = this.#assignments.all();
+    if (helds.length > 0 && helds.every(({ isStarting }) => isStarting)) {
+      const { maxWaitMs, heartbeatIntervalMs } = this.#parts.tuning;
+      await settledOrLate(Promise.all(helds.map(({ start }) => start)), Math.min(maxWaitMs, heartbeatIntervalMs), () => {});
+    }
   }
 
   /** The group has answered a join. */
@@ -244,7 +257,9 @@ export class KafkaJsSession implements DriverSession {
   async #widen(topics: readonly string[]): Promise<void> {
     await this.#givingUp.all("revoked");
     if (!this.#isOver) {
-      await this.#parts.consumer.stop();
+      const stopped = this.#parts.consumer.stop();
+      this.#parts.endFetches();
+      await stopped;
       await this.#consume(topics);
     }
   }

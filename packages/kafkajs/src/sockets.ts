@@ -21,7 +21,7 @@ export interface SocketListener {
  */
 export class Sockets {
   /** The open sockets, each with its broker and the time at which it was opened. */
-  readonly #open = new Map<Socket, { readonly broker: string; readonly sinceMs: number }>();
+  readonly #open = new Map<Socket, { readonly broker: string; readonly sinceMs: number; readonly tap: WireTap | null }>();
   /** The sockets on which a broker has answered. */
   readonly #useful = new Set<Socket>();
   readonly #listener: SocketListener | null;
@@ -47,7 +47,7 @@ export class Sockets {
       : connectPlain({ host: address.host, port: address.port, ...receiving }, onConnect);
     tap?.attach(socket);
     socket.setKeepAlive(true, keepAliveDelayMs);
-    this.#open.set(socket, { broker: `${host}:${port}`, sinceMs: Date.now() });
+    this.#open.set(socket, { broker: `${host}:${port}`, sinceMs: Date.now(), tap });
     if (this.#isEnded) {
       end(socket, closedError);
     }
@@ -89,6 +89,13 @@ export class Sockets {
         listener.failed(failure);
       }
     });
+  }
+
+  /** kafkajs fetches no more, and need not wait for the fetches under way. Only those are ended that are read from the wire. */
+  endFetches(): void {
+    for (const { tap } of this.#open.values()) {
+      tap?.endFetches();
+    }
   }
 
   /** Ends every socket, and every socket that is made after this. */

@@ -140,18 +140,23 @@ let broker: Broker;
 let socket: Socket;
 /** The responses that kafkajs would have got, by correlation id. */
 let answers: number[];
+/** How many topics each of them has. */
+let topicsIn: number[];
+let tap: WireTap;
 let next: () => void;
 
 beforeEach(async () => {
   broker = new Broker();
   const port = await broker.listen();
-  const tap = new WireTap(`127.0.0.1:${port}`, new KeptFetches());
+  tap = new WireTap(`127.0.0.1:${port}`, new KeptFetches());
   socket = connect({ host: "127.0.0.1", port, onread: tap.onread });
   tap.attach(socket);
   answers = [];
+  topicsIn = [];
   next = () => {};
   socket.on("data", (frame) => {
     answers.push(frame.readInt32BE(4));
+    topicsIn.push(frame.readInt32BE(18));
     next();
   });
   await once(socket, "connect");
@@ -170,6 +175,7 @@ async function ask(correlationId: number, offsets: Offsets): Promise<void> {
     next = () => answers.at(-1) === correlationId && resolve();
   });
   socket.write(request, "binary" as never);
+  socket.emit("asked");
   await answered;
 }
 
@@ -230,6 +236,37 @@ test("nothing is sent ahead at the end of the log, where the broker would wait f
   await ask(1, { 0: 90n });
   await ask(2, { 0: 100n });
   expect(idsAsked()).toEqual([1, 2]);
+});
+
+test("fetches that are ended get an empty response at once, and the broker's response to them goes nowhere", async () => {
+  broker.isHeld = true;
+  const asking = ask(1, { 0: 100n });
+  await broker.hasBeenAsked(1);
+  tap.endFetches();
+  await asking;
+  broker.release();
+  await ask(2, { 0: 0n });
+  await broker.hasBeenAsked(3); // the next one is under way
+  expect(answers).toEqual([1, 2]);
+  expect(topicsIn).toEqual([0, 1]);
+});
+
+test("so does a fetch that was sent ahead, and one whose response is here is not answered twice", async () => {
+  await ask(1, { 0: 0n });
+  await broker.hasBeenAsked(2);
+  broker.isHeld = true;
+  await ask(2, { 0: 10n });
+  await broker.hasBeenAsked(3);
+  const asking = ask(3, { 0: 20n });
+  await once(socket, "asked");
+  tap.endFetches();
+  await asking;
+  broker.release();
+  await ask(4, { 0: 30n });
+  await ask(5, { 0: 30n });
+  tap.endFetches();
+  expect(answers).toEqual([1, 2, 3, 4, 5]);
+  expect(topicsIn).toEqual([1, 1, 0, 1, 1]);
 });
 
 test("a response that nobody asks for is let go after a while", async () => {

@@ -81,6 +81,16 @@ export class FetchAhead {
     }
   }
 
+  /** kafkajs waits for the broker no longer. Returns what it has asked for, or null if it waits for nothing here. */
+  end(): FetchRequest | null {
+    const sent = this.#sent;
+    if (sent === null || sent.frame !== null) {
+      return null; // a response that is here is handed on, or let go
+    }
+    this.#waste(sent);
+    return sent.asked;
+  }
+
   /** Whether the response is to a request that was sent ahead. If so, it is seen to here. */
   takes(correlationId: number, frame: Buffer): boolean {
     if (this.#unwanted.delete(correlationId)) {

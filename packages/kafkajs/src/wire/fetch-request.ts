@@ -48,6 +48,16 @@ export function fetchRequestIn(bytes: Buffer): FetchRequest | null {
   }
 }
 
+/** A response with nothing in it, as a whole frame. */
+export function emptyResponseTo({ correlationId, version }: FetchRequest): Buffer {
+  const throttleBytes = version >= 1 ? 4 : 0;
+  const sessionBytes = version >= 7 ? 2 + 4 : 0; // error code, session id
+  const frame = Buffer.alloc(4 + 4 + throttleBytes + sessionBytes + 4); // no topics
+  frame.writeInt32BE(frame.length - 4, 0);
+  frame.writeInt32BE(correlationId, 4);
+  return frame;
+}
+
 /** The same request for what comes next in some of its partitions. */
 export function requestAfter({ bytes, offsets }: FetchRequest, next: NextOffsets, correlationId: number): Buffer {
   const request = Buffer.from(bytes);

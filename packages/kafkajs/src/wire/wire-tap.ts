@@ -1,7 +1,7 @@
 import type { OnReadOpts, Socket } from "node:net";
 import { isKafkaJsDriverError } from "../errors.ts";
 import { FetchAhead } from "./fetch-ahead.ts";
-import { type FetchRequest, fetchRequestIn } from "./fetch-request.ts";
+import { emptyResponseTo, type FetchRequest, fetchRequestIn } from "./fetch-request.ts";
 import { type FetchedPartition, replaceRecords } from "./fetch-response.ts";
 import { FrameSplitter } from "./frame-splitter.ts";
 import type { KeptFetches } from "./kept-fetches.ts";
@@ -16,6 +16,8 @@ export class WireTap {
   readonly #splitter: FrameSplitter = new FrameSplitter((frame) => this.#receive(frame));
   /** The requests that are not answered, by correlation id. */
   readonly #asked = new Map<number, FetchRequest>();
+  /** Requests that were answered here. The responses to them are left out, by correlation id. */
+  readonly #ended = new Set<number>();
   #socket: Socket | undefined;
   #ahead: FetchAhead | undefined;
 
@@ -39,6 +41,22 @@ export class WireTap {
       answer: (frame, asked) => this.#orDestroyed(() => this.#handOn(frame, asked)),
     });
     socket.write = (bytes: unknown, ...others: unknown[]) => (Buffer.isBuffer(bytes) && this.#isAnswered(bytes)) || write(bytes, ...others);
+  }
+
+  /**
+   * Answers the Fetch requests under way with nothing. A broker without new records answers only after `maxWaitMs`, and kafkajs waits for
+   * that answer before it leaves its group.
+   */
+  endFetches(): void {
+    const ahead = this.#ahead?.end() ?? null;
+    const asked = [...this.#asked.values(), ...(ahead === null ? [] : [ahead])];
+    this.#asked.clear();
+    for (const request of asked) {
+      if (request !== ahead) {
+        this.#ended.add(request.correlationId);
+      }
+      this.#socket?.emit("data", emptyResponseTo(request));
+    }
   }
 
   /** kafkajs writes this. True if it needs no sending, because its answer is fetched ahead. */
@@ -66,7 +84,7 @@ export class WireTap {
     if (request !== undefined) {
       this.#asked.delete(request.correlationId);
       this.#handOn(frame, request);
-    } else if (correlationId === null || this.#ahead?.takes(correlationId, frame) !== true) {
+    } else if (correlationId === null || !(this.#ended.delete(correlationId) || this.#ahead?.takes(correlationId, frame))) {
       this.#socket?.emit("data", frame);
     }
   }
