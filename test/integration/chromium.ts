@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { describe } from "vitest";
 
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -24,6 +24,16 @@ export function launchChromium(path: string): Promise<Browser> {
     // The sandbox refuses to run as root, as in containers; the pages are ours. /dev/shm is small there, too.
     args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), "--disable-dev-shm-usage"],
   });
+}
+
+/** Below the limit of a test, so that what did not come is named. Playwright's own 30 s are over on a busy machine before a command has ended. */
+const pageWaitMs = 100_000;
+
+/** A page that waits for as long as its test may take. */
+export async function newPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await browser.newPage(options);
+  page.setDefaultTimeout(pageWaitMs);
+  return page;
 }
 
 /** A suite in a real browser, or skipped with the reason. The body starts the browser itself, in `beforeAll`. */

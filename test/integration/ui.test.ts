@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { Kafka, logLevel } from "kafkajs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { findChromium, launchChromium } from "./chromium.ts";
+import { findChromium, launchChromium, newPage } from "./chromium.ts";
 import { arePicturesTaken, takePicture } from "./pictures.ts";
 import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
 
@@ -208,7 +208,7 @@ describe.skipIf(found.skip !== false)("cdc-bench ui in Chromium", { meta: { skip
 
   /** A page whose console errors, and requests to anywhere but the command, are problems. */
   async function openPage(of = ui, width = 1200): Promise<Page> {
-    const page = await browser.newPage({ viewport: { width, height: 900 } });
+    const page = await newPage(browser, { viewport: { width, height: 900 } });
     page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
     page.on("pageerror", (error) => problems.push(error.message));
     page.on("request", (request) => {
@@ -359,7 +359,7 @@ describe.skipIf(found.skip !== false)("cdc-bench ui in Chromium", { meta: { skip
     await page.click("#start");
     await page.locator("#live[data-status=ended] #live-problem", { hasText: "whole number" }).waitFor();
     expect(await page.getAttribute("#run-rows", "aria-invalid")).toBe("true");
-    const stranger = await browser.newPage();
+    const stranger = await newPage(browser);
     await stranger.goto(ui.origin);
     await stranger.locator("#problem", { hasText: "Open the address that the command printed" }).waitFor();
     await Promise.all([page.close(), stranger.close()]);
@@ -459,7 +459,7 @@ await describeWithKafka("cdc-bench ui on a broker", (kafka) => {
     const browser = await launchChromium(found.skip === false ? found.path : "");
     try {
       const ui = await startUi();
-      const page = await browser.newPage();
+      const page = await newPage(browser);
       const problems: string[] = [];
       page.on("console", (said) => said.type() === "error" && problems.push(said.text()));
       page.on("dialog", () => problems.push("a script from a topic has run"));
