@@ -4,9 +4,13 @@ import { kafkajs } from "@cdckit/kafkajs";
 import { Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ProxiedKafka, startProxiedKafka } from "../chaos/proxied-kafka.ts";
+import type { TcpProxy } from "../chaos/tcp-proxy.ts";
 
 const requestTimeoutMs = 3_000;
 const stuckAfterMs = 4_000;
+/** One for each test. */
+const topics = ["swallowed", "copied", "refused"] as const;
+type Topic = (typeof topics)[number];
 
 async function until(consumer: Consumer, withinMs: number, isSo: (health: Health) => boolean): Promise<number> {
   const startedMs = performance.now();
@@ -20,19 +24,19 @@ async function until(consumer: Consumer, withinMs: number, isSo: (health: Health
   return performance.now() - startedMs;
 }
 
-describe("a consumer behind a proxy", () => {
+// Beside each other, each with a proxy of its own: they wait for most of their time.
+describe.concurrent("a consumer behind a proxy", () => {
   let broker: ProxiedKafka;
   let client: Kafka;
-  let write: (topic: string) => Promise<unknown>;
+  let write: (topic: Topic) => Promise<unknown>;
   let end: () => Promise<unknown>;
 
   beforeAll(async () => {
-    broker = await startProxiedKafka();
+    broker = await startProxiedKafka(topics.length);
     client = new Kafka({ brokers: [broker.kafka.brokers], logLevel: logLevel.NOTHING });
     const [producer, admin] = [client.producer({ idempotent: true, maxInFlightRequests: 1 }), client.admin()];
     await Promise.all([producer.connect(), admin.connect()]);
-    const topics = ["swallowed", "piped", "copied", "refused"].map((topic) => ({ topic }));
-    await admin.createTopics({ topics, waitForLeaders: true });
+    await admin.createTopics({ topics: topics.map((topic) => ({ topic })), waitForLeaders: true });
     write = (topic) => producer.send({ topic, messages: [{ key: "1", value: '{"id":1}' }] });
     end = () => Promise.all([producer.disconnect(), admin.disconnect()]);
   });
@@ -41,9 +45,13 @@ describe("a consumer behind a proxy", () => {
     await broker.stop();
   });
 
+  function proxyOf(topic: Topic): TcpProxy {
+    return broker.proxies[topics.indexOf(topic)] as TcpProxy; // there are as many
+  }
+
   /** `ownsConnections`: false for a client of the application's, whose connections the driver must leave alone. */
-  function consumerOf(topic: string, ownsConnections = true): Consumer {
-    const where = { brokers: [`127.0.0.1:${broker.proxy.port}`], requestTimeout: requestTimeoutMs };
+  function consumerOf(topic: Topic, ownsConnections = true): Consumer {
+    const where = { brokers: [`127.0.0.1:${proxyOf(topic).port}`], requestTimeout: requestTimeoutMs };
     const client = ownsConnections ? where : { kafka: new Kafka({ ...where, logLevel: logLevel.NOTHING }) };
     return createConsumer({
       driver: kafkajs({ ...client, maxWaitMs: 100, sessionTimeoutMs: 6_000, heartbeatIntervalMs: 500 }),
@@ -56,13 +64,14 @@ describe("a consumer behind a proxy", () => {
   }
 
   test("is at work again soon when its connections swallow what is sent on them and new ones work, and counts it", async ({ task }) => {
+    const proxy = proxyOf("swallowed");
     const consumer = consumerOf("swallowed").on("*", () => {});
     const running = consumer.run();
     running.catch(() => {}); // awaited below
     try {
       await write("swallowed");
       await until(consumer, 30_000, ({ ready, counts }) => ready && counts.handled === 1);
-      broker.proxy.swallowOld();
+      proxy.swallowOld();
       await write("swallowed");
       const tookMs = await until(consumer, requestTimeoutMs + 15_000, ({ counts }) => counts.handled >= 2);
       task.meta.summary = `at work again ${Math.round(tookMs)} ms after the connections died, with a request timeout of ${requestTimeoutMs} ms`;
@@ -75,17 +84,18 @@ describe("a consumer behind a proxy", () => {
   });
 
   test("stays where it is when nobody replaces them: kafkajs does not by itself", async () => {
+    const proxy = proxyOf("copied");
     const consumer = consumerOf("copied", false).on("*", () => {});
     const running = consumer.run();
     running.catch(() => {}); // awaited below
     try {
       await write("copied");
       await until(consumer, 30_000, ({ ready, counts }) => ready && counts.handled === 1);
-      broker.proxy.swallowOld();
+      proxy.swallowOld();
       await write("copied");
       await expect(until(consumer, 4 * requestTimeoutMs, ({ counts }) => counts.handled >= 2)).rejects.toThrow("did not come to that");
       expect(consumer.health()).toMatchObject({ ready: false, counts: { reconnects: 0 } });
-      broker.proxy.heal();
+      proxy.heal();
       await until(consumer, 60_000, ({ counts }) => counts.handled >= 2);
     } finally {
       await consumer.stop();
@@ -95,6 +105,7 @@ describe("a consumer behind a proxy", () => {
 
   test("names the brokers that are gone, the cause and since when, is not ready meanwhile, and goes on when they are back", async () => {
     const lines: string[] = [];
+    const proxy = proxyOf("refused");
     const consumer = consumerOf("refused").on("*", () => {});
     const running = consumer.run();
     running.catch(() => {}); // awaited below
@@ -102,8 +113,8 @@ describe("a consumer behind a proxy", () => {
       await write("refused");
       await until(consumer, 30_000, ({ ready, counts }) => ready && counts.handled === 1);
       const cutAtMs = Date.now();
-      broker.proxy.cut();
-      await until(consumer, 5_000, ({ waits }) => waits.some(({ host }) => host === `127.0.0.1:${broker.proxy.port}`));
+      proxy.cut();
+      await until(consumer, 5_000, ({ waits }) => waits.some(({ host }) => host === `127.0.0.1:${proxy.port}`));
       const [wait] = consumer.health().waits.filter(({ what }) => what === "the connection to the brokers");
       expect(wait?.since).toBeGreaterThanOrEqual(cutAtMs - 100);
       expect(wait?.cause).toMatch(/ECONN|closed the connection/);
@@ -114,14 +125,14 @@ describe("a consumer behind a proxy", () => {
         lines.push(...reasons);
         const { since = 0 } = waits.find(({ what }) => what === "the connection to the brokers") ?? {};
         expect(Math.abs(since - (wait?.since ?? 0))).toBeLessThan(20); // it is counted back from now
-        expect(ready).toBe(waits.every(({ forMs }) => forMs < stuckAfterMs));
+        expect(ready).toBe(false);
       }
-      expect(lines.some((line) => line.includes(`127.0.0.1:${broker.proxy.port}`) && line.includes("is waited for since"))).toBe(true);
-      broker.proxy.heal();
+      expect(lines.some((line) => line.includes(`127.0.0.1:${proxy.port}`) && line.includes("is waited for since"))).toBe(true);
+      proxy.heal();
       await write("refused");
       await until(consumer, 30_000, ({ ready, counts, reasons }) => ready && counts.handled >= 2 && reasons.length === 0);
     } finally {
-      broker.proxy.heal();
+      proxy.heal();
       await consumer.stop();
     }
     await running;
