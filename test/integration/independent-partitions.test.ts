@@ -85,7 +85,8 @@ await describeWithKafka("a record that waits holds up its own partition at the m
   beforeAll(() => Promise.all([admin.connect(), producer.connect()]));
   afterAll(() => Promise.all([admin.disconnect(), producer.disconnect()]));
 
-  describe.each([
+  // Beside each other, each with a topic and a group of its own: they wait for most of their time.
+  describe.concurrent.each([
     { concurrency: 1, partitionsConsumedConcurrently: 1 },
     { concurrency: 16, partitionsConsumedConcurrently: 1 },
     { concurrency: 1, partitionsConsumedConcurrently: 4 },

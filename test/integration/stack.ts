@@ -27,13 +27,20 @@ export function withMariadb(): Promise<Found<SharedMariadb>> {
   return ask("/mariadb");
 }
 
-/** A suite that runs against the shared broker, or is reported as skipped with the reason. */
-export async function describeWithKafka(name: string, body: (kafka: SharedKafka) => void): Promise<void> {
+/**
+ * A suite that runs against the shared broker, or is reported as skipped with the reason. `concurrent`: its tests run beside each other, which
+ * suits those that have topics and groups of their own and wait for most of their time.
+ */
+export async function describeWithKafka(
+  name: string,
+  body: (kafka: SharedKafka) => void,
+  { concurrent = false }: { readonly concurrent?: boolean } = {},
+): Promise<void> {
   const found = await withKafka();
   if (found.skip !== false) {
     describe.skip(name, { meta: { skipReason: found.skip } }, () => body(nowhere));
   } else {
-    describe(name, () => body(found.part));
+    describe(name, { concurrent }, () => body(found.part));
   }
 }
 

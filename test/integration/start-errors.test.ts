@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { createConsumer } from "@cdckit/consumer";
 import { kafkajs, type KafkaJsOptions } from "@cdckit/kafkajs";
 import { Kafka, logLevel } from "kafkajs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, test } from "vitest";
 import { missingForKafka, password, type SecuredKafka, startSecuredKafka, username } from "./secured-kafka.ts";
 
 const skipReason = await missingForKafka();
@@ -50,7 +50,9 @@ describe.skipIf(skipReason !== "")("a start that cannot succeed", { meta: { skip
     return { code: (error as { code?: string }).code ?? "", message: error.message, tookMs: performance.now() - begin };
   }
 
-  test.each<[string, () => KafkaJsOptions, string, string]>([
+  // Beside each other, and the one that waits for half a minute first.
+  test.concurrent.for<[string, () => KafkaJsOptions, string, string]>([
+    ["a port that answers nothing", () => ({ brokers: [at(silent)] }), "brokers-unreachable", "answer"],
     [
       "a login at a port without logins",
       () => ({ brokers: [kafka.plain], sasl: plain }),
@@ -86,9 +88,8 @@ describe.skipIf(skipReason !== "")("a start that cannot succeed", { meta: { skip
     ],
     ["an HTTP port", () => ({ brokers: [at(http)] }), "protocol-mismatch", "speaks HTTP"],
     ["an HTTP port that keeps the connection", () => ({ brokers: [at(patientHttp)] }), "protocol-mismatch", "speaks HTTP"],
-    ["a port that answers nothing", () => ({ brokers: [at(silent)] }), "brokers-unreachable", "answer"],
     ["a host that does not exist", () => ({ brokers: ["no-such-host.invalid:9092"] }), "brokers-unreachable", "ENOTFOUND"],
-  ])("%s", async (_name, options, code, said) => {
+  ])("%s", async ([_name, options, code, said], { expect }) => {
     const failure = await fails(options());
     expect.soft(failure.message).toContain(said);
     expect.soft(failure.code).toBe(code);
