@@ -41,6 +41,7 @@ export class CommitRequests {
     const answer = new Promise<void>((resolve, reject) => {
       this.#answered = (error) => (error === undefined ? resolve() : reject(error));
     });
+    answer.catch(() => {}); // nobody waits for it before the request is queued, and its answer may be read before that
     try {
       // Its callback says that the request was queued, and the callback of the consumer that it was answered.
       await answerOf<unknown>((done) => consumer.commitCb(toClientOffsets(offsets), done));
@@ -60,7 +61,6 @@ export class CommitRequests {
         : new ConfluentDriverError("commit-failed", `the group refused a commit: ${message}`, { cause: error });
     } finally {
       this.#answered = () => {};
-      answer.catch(() => {}); // nobody waits for it if the request was not queued
     }
   }
 }
