@@ -22,6 +22,7 @@ const { checkFormatTables } = await import("./format-tables.mjs");
 const { checkLicences } = await import("./licences.mjs");
 const { checkLinks } = await import("./links.mjs");
 const { checkCodeBlocks, checkCommands, checkPaths } = await import("./readme.mjs");
+const { checkReference } = await import("./docs/reference.mjs");
 const { checkGuarantees } = await import("./guarantees.mjs");
 const { checkOptionTables } = await import("./option-tables.mjs");
 const { checkPublishedTables } = await import("./published-tables.mjs");
@@ -46,6 +47,11 @@ const checks = [
   { name: "types-tests", of: "types of tests", judge: () => run("tsc", ["-p", "test", "--pretty", "false"]) },
   { name: "lint", of: "lint", judge: () => run("oxlint", ["--type-aware", "--deny-warnings", "--report-unused-disable-directives"]) },
   { name: "tarballs", of: "packages as they are published", judge: () => built(checkTarballs) },
+  {
+    name: "api-reference",
+    of: "pages of the API in docs/api",
+    judge: () => built(async () => (await checkReference(repositoryRoot)).join("\n")),
+  },
   { name: "types-examples", of: "types of examples", judge: () => built(typesOfExamples) },
   {
     name: "types-fuzz", // built by itself

@@ -12,7 +12,6 @@ setUp();
 // After setUp: what follows may need installed packages.
 const { outline } = await import("./docs/outline.mjs");
 const { pagesOf } = await import("./docs/pages.mjs");
-const { writeReference } = await import("./docs/reference.mjs");
 const { writeTwins } = await import("./docs/twins.mjs");
 
 const source = join(repositoryRoot, ".cache/docs/source");
@@ -25,7 +24,7 @@ for (const { path, text } of pages) {
   mkdirSync(dirname(join(source, path)), { recursive: true });
   writeFileSync(join(source, path), text);
 }
-const packages = await writeReference(repositoryRoot, join(source, "api"));
+const reference = pages.filter(({ path }) => path.startsWith("api/"));
 cpSync(join(repositoryRoot, "docs/pictures"), join(source, "public"), { recursive: true });
 writeConfiguration();
 
@@ -34,12 +33,12 @@ if (status !== 0 || /warn|dead link/i.test(output)) {
   fail(`vitepress has warned or failed:\n${output}`);
 }
 writeTwins(repositoryRoot, source, site, pages);
-console.log(`docs: ${pages.length} pages and the reference of ${packages.length} packages, in ${site}`);
+console.log(`docs: ${pages.length} pages, ${reference.length} of them the reference of the packages, in ${site}`);
 
 /** A page that no list names would be found by nobody. */
 function demandOutline() {
   const listed = new Set(outline.flatMap((group) => group.pages));
-  const forgotten = pages.filter(({ path }) => !listed.has(path) && !path.startsWith("errors/"));
+  const forgotten = pages.filter(({ path }) => !listed.has(path) && !path.startsWith("errors/") && !path.startsWith("api/"));
   const missing = [...listed].filter((path) => !pages.some((page) => page.path === path));
   if (forgotten.length > 0 || missing.length > 0) {
     fail(
@@ -56,7 +55,7 @@ function writeConfiguration() {
       collapsed,
       items: paths.map((path) => ({ text: titles.get(path), link: `/${path}` })),
     })),
-    { text: "API", collapsed: true, items: packages.map((name) => ({ text: name, link: `/api/${name}.md` })) },
+    { text: "API", collapsed: true, items: reference.map(({ path, title }) => ({ text: title.replace(/: API$/, ""), link: `/${path}` })) },
   ];
   const folder = join(source, ".vitepress");
   mkdirSync(folder, { recursive: true });

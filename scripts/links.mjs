@@ -16,10 +16,12 @@ import { fileAddress, rawAddress } from "./repository.mjs";
  */
 export function checkLinks(root) {
   const own = [fileAddress(root), rawAddress(root)];
+  /** @type {Map<string, ReadonlySet<string>>} */
+  const anchors = new Map(); // of each document that is linked to
   return filesUnder(root, [".md"], ["node_modules", "dist"]).flatMap((file) =>
     linksOf(readFileSync(file, "utf8")).flatMap(({ target, line }) => {
       const base = own.find((address) => target.startsWith(address));
-      const wrong = complaintOf(root, file, base === undefined ? target : `/${target.slice(base.length)}`);
+      const wrong = complaintOf(root, file, base === undefined ? target : `/${target.slice(base.length)}`, anchors);
       return wrong === null ? [] : [`${relative(root, file)}:${line}: links to ${target}, ${wrong}`];
     }),
   );
@@ -33,8 +35,9 @@ const leaves = /^(?:[a-z][a-z\d+.-]*:|\/\/)/i;
  * @param {string} root
  * @param {string} file
  * @param {string} target
+ * @param {Map<string, ReadonlySet<string>>} anchors by path, filled here
  */
-function complaintOf(root, file, target) {
+function complaintOf(root, file, target, anchors) {
   if (leaves.test(target)) {
     return null;
   }
@@ -49,9 +52,9 @@ function complaintOf(root, file, target) {
   if (anchor === undefined || !to.endsWith(".md") || statSync(to).isDirectory()) {
     return null;
   }
-  return anchorsOf(readFileSync(to, "utf8")).has(decodeURIComponent(anchor).toLowerCase())
-    ? null
-    : `and ${relative(root, to)} has no heading of that name.`;
+  const known = anchors.get(to) ?? anchorsOf(readFileSync(to, "utf8"));
+  anchors.set(to, known);
+  return known.has(decodeURIComponent(anchor).toLowerCase()) ? null : `and ${relative(root, to)} has no heading of that name.`;
 }
 
 // [text](target "title"), ![image](target), [name]: target, <a href="target">
