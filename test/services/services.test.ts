@@ -158,12 +158,16 @@ describe.skipIf(skipReason !== "")("a service", { meta: { skipReason } }, () => 
     const viewer = await fetch(`${String(url)}/events`);
     await insert(500);
     let seen = "";
-    for await (const chunk of viewer.body ?? []) {
-      seen += Buffer.from(chunk as Uint8Array).toString();
-      if (seen.includes("customer 500")) {
-        service.signal("SIGTERM"); // while a browser looks on
-        break;
+    try {
+      for await (const chunk of viewer.body ?? []) {
+        seen += Buffer.from(chunk as Uint8Array).toString();
+        if (seen.includes("customer 500")) {
+          service.signal("SIGTERM"); // while a browser looks on
+          break;
+        }
       }
+    } catch (cause) {
+      throw new Error(`after ${JSON.stringify(seen)}: ${JSON.stringify(service.said)} ${service.complaints()}`, { cause });
     }
     const [, data = ""] = /^event: change\ndata: (.*"customer 500".*)$/m.exec(seen) ?? [];
     expect(JSON.parse(data)).toMatchObject({ kind: "change", op: "create", after: { id: 500, price: "10.2500" }, envelope: "debezium" });
