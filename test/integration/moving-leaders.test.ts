@@ -60,8 +60,9 @@ describe.skipIf(skipReason !== null)("on three brokers", { meta: skipReason === 
       retry: { retries: 30, maxRetryTime: 500 },
     });
     admin = client.admin();
-    // Written again, a batch counts once: what the log has twice would be the producer's fault, and look like the driver's.
-    producer = client.producer({ idempotent: true, maxInFlightRequests: 1, metadataMaxAge: 500 });
+    // Not idempotent: kafkajs does not recover when a broker refuses the sequence of a batch that was written as its leader moved. What the log
+    // has twice is read twice: offsets are compared with the log's own.
+    producer = client.producer({ metadataMaxAge: 500 });
     everyBroker = new EveryBroker(cluster.brokers.split(","));
     await Promise.all([admin.connect(), producer.connect()]);
   });

@@ -81,6 +81,23 @@ const trials: Readonly<Record<string, Trial>> = {
     await session.close(5_000);
   },
 
+  "many partitions are read, committed and given back without a warning of the process": async (harness, { expect }) => {
+    const warnings: string[] = [];
+    const note = (warning: Error): void => void warnings.push(`${warning.name}: ${warning.message}`);
+    process.on("warning", note);
+    try {
+      const topic = await topicOf(harness, 24);
+      await harness.produce(topic, Array.from({ length: 24 }, (_, partition) => lines(partition, 2)).flat());
+      const { sink, session } = await join(harness, { topics: [topic] });
+      await sink.until(({ records }) => records.length >= 48);
+      await session.commit(sink.held.map((assignment) => ({ assignment, offset: 2n })));
+      await session.close(5_000);
+    } finally {
+      process.off("warning", note);
+    }
+    expect(warnings).toEqual([]);
+  },
+
   "a group goes on at its committed offset, and without one at the start": async (harness, { expect }) => {
     const topic = await topicOf(harness, 1);
     const groupId = harness.uniqueName("group");
