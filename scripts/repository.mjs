@@ -101,11 +101,17 @@ function manifestOf(root, folder) {
  */
 function readmeOf(root, folder) {
   const base = fileAddress(root);
-  return withOwnAddress(root, join(folder, "README.md")).replace(
+  const text = withOwnAddress(root, join(folder, "README.md")).replace(
     /\]\((\.\.\/[^)\s]+)\)/g,
     (_, target) => `](${base}${posix.join(folder, target)})`,
   );
+  return text.replace(notice, "").replace(/^Not on npm yet\./m, `${base.includes("/OWNER/") ? notice : ""}Not on npm yet.`);
 }
+
+/** What a README says for as long as the owner is the placeholder. */
+const notice = `The repository is not published yet: links to \`github.com/OWNER\` lead nowhere, and what follows \`blob/main/\` in them is the path in your clone.
+
+`;
 
 /**
  * A file whose addresses of an earlier owner are those of this one.
