@@ -3,7 +3,16 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Of what users install with our packages. */
-const allowedForUsers = new Set(["MIT", "ISC", "0BSD", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "MIT OR Apache-2.0"]);
+const allowedForUsers = new Set([
+  "MIT",
+  "ISC",
+  "0BSD",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "Apache-2.0",
+  "MIT OR Apache-2.0",
+  "MIT AND BSD-3-Clause",
+]);
 /** Of what only builds and tests: nothing of it is in a package of ours. */
 const allowedForTools = new Set([...allowedForUsers, "BlueOak-1.0.0", "CC0-1.0", "MPL-2.0", "Python-2.0"]);
 /** Packages whose manifests name none, with where it is named. */
