@@ -1,6 +1,6 @@
 import * as zlib from "node:zlib";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { checkedFrom } from "./batch-header.ts";
 import { createRecordSetReader } from "./record-set-reader.ts";
 import { fetched, logArbitrary, record, recordsOf, setsOf, type WrittenBatch, writtenBatch } from "./written-batches.contract.ts";
@@ -91,6 +91,8 @@ describe("a fetch", () => {
   });
 
   test("is prepared by loading what its compression needs, once, where Node does not have it", async () => {
+    vi.resetModules(); // another test may have loaded it
+    const { createRecordSetReader } = await import("./record-set-reader.ts");
     const bytes = await bytesOf([{ records: [record(0n)], compression: "gzip" }]);
     expect(createRecordSetReader(fetched(bytes)).prepare()).toBeNull();
     bytes.writeInt16BE(4, checkedFrom); // the attributes: zstd
