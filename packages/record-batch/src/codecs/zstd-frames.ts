@@ -13,11 +13,6 @@ interface Walk {
   outputBytes: number;
 }
 
-/** Whether the bytes are complete zstd frames and nothing more. */
-export function areWholeFrames(bytes: Buffer): boolean {
-  return outputBound(bytes) !== null;
-}
-
 /**
  * The number of bytes that zstd frames become at most, by what their blocks say. Null if the bytes are not complete frames and nothing more.
  * Walks from block to block without reading them.
