@@ -35,6 +35,8 @@ export interface Disturbance {
   readonly untilMs: number;
   /** By partition: what the group had committed when the disturbance was over. */
   readonly committed: ReadonlyMap<number, bigint>;
+  /** The process that was frozen. */
+  readonly pid?: number;
 }
 
 export interface Produced {
@@ -74,6 +76,7 @@ export function judge(
   const times = new Map<string, number>();
   const lastOfKey = new Map<string, Handled>();
   const highest = new Map<string, bigint>();
+  const thaws = disturbances.flatMap((one) => thawOf(one, handled) ?? []);
   let duplicates = 0;
   for (const [line, record] of handled.entries()) {
     const id = placeOf(record);
@@ -90,10 +93,13 @@ export function judge(
       const isExcused =
         disturbances.some((one) => mayPartMembers(one, last, record)) ||
         stalls.some((one) => mayPartMembers({ what: "stall", ...one }, last, record)) ||
+        thaws.some((thaw) => last.pid !== record.pid && (isUnderWay(last, thaw) || isUnderWay(record, thaw))) ||
         expelledAtMs.some((atMs) => last.startedMs <= atMs && atMs <= record.atMs) ||
         losses.some((loss) => isLossOf(last, loss) && loss.atMs <= record.atMs);
       if (!isExcused) {
-        violations.push(`key ${record.key}: ${id} came after ${last.offset}, and nothing had happened${sinceThen(disturbances, last)}`);
+        violations.push(
+          `key ${record.key}: ${id} came after ${last.offset}, and nothing had happened${sinceThen(disturbances, last)}${whose(last, record)}`,
+        );
       }
     }
     lastOfKey.set(record.key, record);
@@ -129,6 +135,31 @@ function mayPartMembers(
   return sinceMs <= record.atMs && untilMs >= last.startedMs - (what === "freeze" ? 0 : sessionMs);
 }
 
+/** A process that was frozen goes on. */
+interface Thaw {
+  readonly pid: number;
+  readonly sinceMs: number;
+  readonly atMs: number;
+  /** The first turn of its event loop that called a handler after that; null if it called none for a session. */
+  readonly turn: number | null;
+}
+
+function thawOf({ what, pid, sinceMs, untilMs }: Disturbance, handled: readonly Handled[]): Thaw | null {
+  if (what !== "freeze" || pid === undefined) {
+    return null;
+  }
+  const first = handled.find((one) => one.pid === pid && one.startedMs >= untilMs && one.startedMs < untilMs + sessionMs);
+  return { pid, sinceMs, atMs: untilMs, turn: first?.turn ?? null };
+}
+
+/**
+ * A frozen process ends what it was at, when it goes on: the handlers that were called before, and the one that it was about to call, having
+ * looked at the lease. By then another member may have handled the same records, and more. In any later turn it has to look again.
+ */
+function isUnderWay({ pid, turn, atMs, startedMs }: Handled, thaw: Thaw): boolean {
+  return pid === thaw.pid && atMs >= thaw.sinceMs && (startedMs <= thaw.atMs || turn === thaw.turn);
+}
+
 /** What the member had handled and not committed when it lost the partition comes again, to whoever has it then. */
 function isLossOf({ pid, partition, startedMs }: Handled, loss: Loss): boolean {
   return loss.pid === pid && loss.partitions.includes(partition) && loss.atMs >= startedMs;
@@ -137,6 +168,12 @@ function isLossOf({ pid, partition, startedMs }: Handled, loss: Loss): boolean {
 function sinceThen(disturbances: readonly Disturbance[], { startedMs }: Handled): string {
   const before = disturbances.findLast(({ sinceMs }) => sinceMs <= startedMs);
   return before === undefined ? "" : ` since a ${before.what}, which had been over for ${startedMs - before.untilMs} ms`;
+}
+
+function whose(last: Handled, { pid, turn, startedMs }: Handled): string {
+  return pid === last.pid
+    ? ""
+    : `; process ${last.pid} had started it in turn ${last.turn}, process ${pid} in turn ${turn}, ${startedMs - last.startedMs} ms after that`;
 }
 
 /** When a broker has taken members out of the group because their session was over, as its own log tells: a busy machine does that too. */

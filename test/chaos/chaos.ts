@@ -323,8 +323,10 @@ class Scene {
       await pass(100);
     }
     this.#freezesOutlasted += isTaken() ? 1 : 0;
+    const untilMs = Date.now();
     member.kill("SIGCONT");
-    await this.#note("freeze", this.#lineCount(), sinceMs);
+    const { pid } = member;
+    await this.#note("freeze", this.#lineCount(), sinceMs, { untilMs, ...(pid !== undefined && { pid }) });
   }
 
   async #shortly(cut: () => void, forMs: number): Promise<void> {
@@ -340,9 +342,13 @@ class Scene {
     await this.#note("cut", this.#lineCount(), sinceMs);
   }
 
-  async #note(what: string, line: number, sinceMs: number): Promise<Disturbance> {
-    const untilMs = Date.now();
-    const disturbance = { what, line, sinceMs, untilMs, committed: await this.#writer.committed() };
+  async #note(
+    what: string,
+    line: number,
+    sinceMs: number,
+    { untilMs = Date.now(), ...whose }: Partial<Pick<Disturbance, "untilMs" | "pid">> = {},
+  ): Promise<Disturbance> {
+    const disturbance = { what, line, sinceMs, untilMs, ...whose, committed: await this.#writer.committed() };
     this.#disturbances.push(disturbance);
     return disturbance;
   }
