@@ -126,7 +126,9 @@ export interface Consumer<Tables extends object = Record<never, never>> {
   to(sink: Sink, options?: SinkOptions): this;
   /**
    * Writes what a function makes of a table's events to Kafka, in one transaction with the offsets. Each event counts once for readers with
-   * `read_committed`. A consumer with `pipe` has no other `pipe`, `on` or `to`. The driver must have transactions.
+   * `read_committed`. A consumer with `pipe` has no other `pipe`, `on` or `to`. The driver must have transactions. Throws a `ConsumerError`:
+   * `invalid-handler` without a function, `wrong-phase` after `run()`. With a driver that has no transactions, `run()` rejects with
+   * `unsupported-by-driver`.
    */
   pipe<Name extends keyof Tables & string>(
     pattern: Name,
@@ -140,7 +142,11 @@ export interface Consumer<Tables extends object = Record<never, never>> {
   ): this;
   /**
    * Consumes until it is stopped: by `stop()`, by a signal of the process, or by `options.signal`. Resolves after a stop. Rejects with the
-   * error that halted it.
+   * error that halted it. Of a record, and with its place: a `DecodeError`, or a `ConsumerError` with `handler-failed`, `invalid-row`,
+   * `unhandled-event`, `sink-failed`, `decoder-failed` or `dead-letter-failed`. Of the whole: `failures-systemic`, `log-truncated`,
+   * `registry-unusable`, `callback-failed`, `driver-failed`, `unsupported-by-driver`, or an error of the driver, as `brokers-unreachable`,
+   * `not-authorized` and `fenced`. `work-abandoned` if a stop came to its deadline. With nothing connected: `invalid-handler` if nothing takes
+   * events, and `wrong-phase` if it has run before.
    */
   run(options?: RunOptions): Promise<void>;
   /**
@@ -161,7 +167,8 @@ export interface Consumer<Tables extends object = Record<never, never>> {
   /**
    * Handles what is in flight, commits, and leaves the group. Resolves when the consumer has stopped. It is safe at any time, any number of
    * times. Inside a handler, call it without awaiting it: the stop waits for the handler. If that lasts a second, a warning
-   * and `health()` name its record.
+   * and `health()` name its record. It never rejects: if `shutdownTimeoutMs` is over before the work in flight is handled, `run()` rejects
+   * with `work-abandoned`.
    */
   stop(): Promise<void>;
   /** `stop()`, for `await using consumer = createConsumer(...)`. */

@@ -5,7 +5,6 @@ import { helpUrlOf } from "./help-url.ts";
 export type ConsumerErrorCode =
   /** An option has a value that it cannot have. */
   | "invalid-option"
-  /** An option of the public contract that this version does not support yet. */
   /** A sink that has no such methods, or whose name another sink has. */
   | "invalid-sink"
   /** A pattern or a set of handlers that contradicts itself or another one. */
