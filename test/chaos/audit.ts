@@ -93,7 +93,7 @@ export function judge(
       const isExcused =
         disturbances.some((one) => mayPartMembers(one, last, record)) ||
         stalls.some((one) => mayPartMembers({ what: "stall", ...one }, last, record)) ||
-        thaws.some((thaw) => last.pid !== record.pid && (isUnderWay(last, thaw) || isUnderWay(record, thaw))) ||
+        thaws.some((thaw) => last.pid !== record.pid && (hadBegun(last, thaw) || hadBegun(record, thaw))) ||
         expelledAtMs.some((atMs) => last.startedMs <= atMs && atMs <= record.atMs) ||
         losses.some((loss) => isLossOf(last, loss) && loss.atMs <= record.atMs);
       if (!isExcused) {
@@ -156,7 +156,7 @@ function thawOf({ what, pid, sinceMs, untilMs }: Disturbance, handled: readonly 
  * A frozen process ends what it was at, when it goes on: the handlers that were called before, and the one that it was about to call, having
  * looked at the lease. By then another member may have handled the same records, and more. In any later turn it has to look again.
  */
-function isUnderWay({ pid, turn, atMs, startedMs }: Handled, thaw: Thaw): boolean {
+function hadBegun({ pid, turn, atMs, startedMs }: Handled, thaw: Thaw): boolean {
   return pid === thaw.pid && atMs >= thaw.sinceMs && (startedMs <= thaw.atMs || turn === thaw.turn);
 }
 
