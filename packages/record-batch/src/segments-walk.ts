@@ -22,6 +22,8 @@ export class SegmentsWalk implements RecordWalk {
   #bytes: Uint8Array = noBytes;
   #firstHandle = 0;
   #at = 0;
+  /** Where the records of the segment end. */
+  #end = 0;
 
   constructor(batch: RecordBatch, segments: readonly Segment[]) {
     this.batch = batch;
@@ -29,7 +31,7 @@ export class SegmentsWalk implements RecordWalk {
   }
 
   next(): boolean {
-    while (this.#at === this.#bytes.length) {
+    while (this.#at === this.#end) {
       if (!this.#enterSegment()) {
         return false;
       }
@@ -60,6 +62,7 @@ export class SegmentsWalk implements RecordWalk {
     this.#bytes = segment.bytes;
     this.#firstHandle = segment.firstHandle;
     this.#at = segment.start;
+    this.#end = segment.bytes.length;
     return true;
   }
 

@@ -205,11 +205,12 @@ export class SerialRecords implements SerialPhase {
       recovery.recovered(this.#tries);
       this.#tries = null;
     }
-    if (!this.#walk.next()) {
-      this.#status = "over";
+    // One assignment for both. One of its own for the end would be code that V8 has not seen when it compiles this in the midst of the first
+    // batch, and at whose first run it throws away what it has compiled.
+    this.#status = this.#walk.next() ? "parking" : "over";
+    if (this.#status === "over") {
       return null;
     }
-    this.#status = "parking";
     counters.records++;
     return recovery.hasParkedKeys ? this.#parkOrDecode() : this.#decode();
   }
