@@ -24,7 +24,7 @@ export interface PartitionReaderParts {
   readonly assignments: HeldPartitions;
   readonly control: PartitionControl;
   readonly handOver: HandOver;
-  readonly topicCheck: Pick<TopicCheck<Held>, "look">;
+  readonly topicCheck: Pick<TopicCheck<Held>, "look" | "isStill">;
   readonly fail: (error: Error) => void;
 }
 
@@ -109,7 +109,11 @@ export class PartitionReader {
         const log = ends.get(placeOf(topic, partition));
         const lost = log === undefined ? null : lostRangeAt(held.assignment, { offset: BigInt(held.next), topicId: null }, log);
         if (lost !== null) {
-          await whileHeld(held, async () => this.#lose(held, lost));
+          await whileHeld(held, async (still) => {
+            if (await still(topicCheck.isStill(held))) {
+              this.#lose(held, lost);
+            } // if not, the log may have been that of another topic, and the client reports this partition again
+          });
         } else if (isCertain && log !== undefined) {
           control.place(held, BigInt(held.next));
         }

@@ -42,18 +42,13 @@ export class TopicCheck<Held extends HeldPartition> {
 
   /** Whether a batch that has just come must wait for a check. If not, a check follows it. */
   get isDue(): boolean {
-    if (!this.#isStopped) {
-      this.#timer ??= setTimeout(() => {
-        this.#timer = undefined;
-        void this.look();
-      }, afterBatchMs);
-    }
+    this.#follow();
     return performance.now() > this.#dueAtMs;
   }
 
   /**
-   * Checks the topics of all partitions that are held. Resolves with the ids that the brokers gave, or with null if none answered; a later batch
-   * causes the next check then. Never rejects: without an answer, nothing suggests another topic.
+   * Checks the topics of all partitions that are held. Resolves with the ids that the brokers gave, or with null if none answered; it is tried
+   * again after a batch then, for as long as it takes. Never rejects: without an answer, nothing suggests another topic.
    */
   look(): Promise<TopicIdsByName | null> {
     this.#looking ??= this.#look().finally(() => {
@@ -68,10 +63,34 @@ export class TopicCheck<Held extends HeldPartition> {
     return this.look();
   }
 
+  /**
+   * Whether the topic of a partition is still the one that is held. To be asked after what the brokers say of its log, and before anything
+   * follows from that: the topic may have been deleted and created again since the last check, and then they spoke of the log of the new one.
+   * False also if nobody knows the topic at this moment. True without topic ids.
+   */
+  async isStill({ assignment: { topic, topicId } }: Held): Promise<boolean> {
+    return topicId === null || (await this.lookAgain())?.get(topic) === topicId;
+  }
+
   /** Asks no more. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);
+  }
+
+  /** Without an answer about a topic that is held, the check is made again: no later batch may ever come. */
+  #follow(): void {
+    if (this.#isStopped) {
+      return;
+    }
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      void this.look().then((ids) => {
+        if (ids === null || this.#parts.assignments.identified().some(({ assignment }) => !ids.has(assignment.topic))) {
+          this.#follow();
+        }
+      });
+    }, afterBatchMs);
   }
 
   async #look(): Promise<TopicIdsByName | null> {
@@ -93,7 +112,7 @@ export class TopicCheck<Held extends HeldPartition> {
       ids = current;
     } catch (error) {
       if (!this.#isStopped) {
-        logger.warn({ err: error }, "the topics could not be checked; a later batch causes the next check");
+        logger.warn({ err: error }, "the topics could not be checked; they are checked again in a second");
       }
     }
     const tookMs = performance.now() - askedAtMs;

@@ -124,7 +124,7 @@ export class PartitionReader {
         }
         const lost = await still(missingAt(brokers, held.assignment, held.expected));
         if (lost !== null) {
-          await this.#lose(held, lost, still);
+          await this.#loseIfSame(held, lost, still);
           return;
         }
       }
@@ -148,6 +148,13 @@ export class PartitionReader {
     if (lost === null) {
       control.seek(held.assignment, held.expected ?? 0n);
     } else {
+      await this.#loseIfSame(held, lost, still);
+    }
+  }
+
+  /** If the log may have been that of another topic, what came is dropped, and kafkajs fetches it again. */
+  async #loseIfSame(held: Held, lost: LostRange, still: StillHeld): Promise<void> {
+    if (await still(this.#parts.topicCheck.isStill(held))) {
       await this.#lose(held, lost, still);
     }
   }

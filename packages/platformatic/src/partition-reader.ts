@@ -13,7 +13,7 @@ export interface PartitionReaderParts {
   readonly subscription: Subscription;
   readonly sink: DriverSink;
   readonly leaders: Leaders;
-  readonly topicCheck: Pick<TopicCheck<Held>, "look" | "lookAgain" | "isDue">;
+  readonly topicCheck: Pick<TopicCheck<Held>, "look" | "lookAgain" | "isDue" | "isStill">;
   /** What was fetched may be handed over. */
   readonly ready: (held: Held) => void;
   /** More of it can be fetched. */
@@ -122,8 +122,10 @@ export class PartitionReader {
         const lost = (await still(missingAt(brokers, held.assignment, held.next))) ?? (await still(this.#truncated(held, divergesAt)));
         if (lost === null) {
           placeAt(held, held.next);
-        } else {
+        } else if (await still(topicCheck.isStill(held))) {
           this.#lose(held, lost);
+        } else {
+          held.retryAtMs = performance.now() + retryPauseMs; // the log may have been that of another topic
         }
       });
     } catch (error) {

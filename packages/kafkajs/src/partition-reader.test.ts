@@ -1,0 +1,55 @@
+import { silentLogger } from "@cdckit/consumer";
+import { type BrokerQuestions, placeOf } from "@cdckit/driver";
+import type { EachBatchPayload } from "kafkajs";
+import { expect, test } from "vitest";
+import { HeldPartitions } from "./assignments.ts";
+import { PartitionReader, type PartitionReaderParts } from "./partition-reader.ts";
+import { TopicRecheck } from "./topic-recheck.ts";
+
+/** What becomes of a batch at another offset than the expected one, if the log ends at 0 and brokers say this of the topic, before and after. */
+async function outcomeOf(before: string | null, after: string | null): Promise<readonly string[]> {
+  const did: string[] = [];
+  const assignments = new HeldPartitions();
+  const [assignment] = assignments.renew({ t: [0] });
+  const held = assignment === undefined ? undefined : assignments.held(assignment);
+  if (held === undefined) {
+    throw new Error("expected the partition that was assigned");
+  }
+  Object.assign(held, { isStarting: false, expected: 214n });
+  held.assignment.topicId = "old";
+  let id = before;
+  const brokers = {
+    topicIds: async () => new Map(id === null ? [] : [["t", id]]),
+    ends: async () => {
+      id = after;
+      return new Map([[placeOf("t", 0), { low: 0n, high: 0n }]]);
+    },
+  } as unknown as BrokerQuestions; // as much as is asked
+  const fail = (error: Error): void => void did.push(`failed: ${error.message.slice(0, 21)}`);
+  const recreated = (): void => {
+    did.push("recreated");
+    held.isOver = true;
+  };
+  const topicCheck = new TopicRecheck({ brokers, groupId: "g", assignments, logger: silentLogger, recreated, failed: fail });
+  const parts = {
+    brokers,
+    subscription: { logger: silentLogger, groupId: "g", lostRange: "earliest" },
+    assignments,
+    topicCheck,
+    commits: { noteRead: () => {}, putBack: async () => {} },
+    control: { seek: () => did.push("sought") },
+    kept: null,
+    fail,
+  } as unknown as PartitionReaderParts; // as much as is asked
+  const batch = { topic: "t", partition: 0, fetchedOffset: "0", messages: [] };
+  await new PartitionReader(parts).take({ batch, isStale: () => false } as unknown as EachBatchPayload);
+  topicCheck.stop();
+  return did;
+}
+
+test("a log that ends before the position is that of the topic only if the brokers know it before and after", async () => {
+  expect(await outcomeOf("old", "old")).toEqual(["failed: [offset-out-of-range]"]);
+  expect(await outcomeOf("old", "new")).toEqual(["recreated"]);
+  expect(await outcomeOf(null, "new")).toEqual(["recreated"]);
+  expect(await outcomeOf(null, null)).toEqual([]);
+});
