@@ -13,14 +13,15 @@ const environment = {
   versions: { kafkajs: "2.2.4" },
 };
 
-const figures = { format: "json", compression: "none", processorNs: [], brokerNs: [], residentMiB: [] };
+const figures = { format: "json", compression: "none", isLong: false, processorNs: [], brokerNs: [], residentMiB: [] };
 
 const result = {
   environment,
   isQuick: false,
   seconds: 600,
   rounds: 3,
-  messages: { json: 400_000 },
+  messages: { json: 200_000 },
+  longMessages: { json: 400_000 },
   bytesPerBatch: 65_536,
   sides: [{ name: "cdckit, kafkajs", kind: "ours", about: "createConsumer" }],
   rows: [

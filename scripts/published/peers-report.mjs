@@ -2,8 +2,8 @@
 
 /** @typedef {{ text: string, verdict: string }} Cell */
 /** @typedef {{ figure: string, wanted: string, cells: readonly Cell[] }} Row */
-/** @typedef {{ side: string, kind: string, format: string, compression: string, perSecond: readonly number[], processorNs: readonly number[], brokerNs: readonly number[], residentMiB: readonly number[], notRun: string | null }} Figures */
-/** @typedef {{ environment: Record<string, any>, isQuick: boolean, seconds: number, rounds: number, messages: Record<string, number>, bytesPerBatch: number, sides: readonly { name: string, kind: string, about: string }[], rows: readonly Row[], consume: readonly Figures[] }} PeersResult */
+/** @typedef {{ side: string, kind: string, format: string, compression: string, isLong: boolean, perSecond: readonly number[], processorNs: readonly number[], brokerNs: readonly number[], residentMiB: readonly number[], notRun: string | null }} Figures */
+/** @typedef {{ environment: Record<string, any>, isQuick: boolean, seconds: number, rounds: number, messages: Record<string, number>, longMessages: Record<string, number>, bytesPerBatch: number, sides: readonly { name: string, kind: string, about: string }[], rows: readonly Row[], consume: readonly Figures[] }} PeersResult */
 
 const barLength = 24;
 
@@ -39,11 +39,11 @@ function cellText(cells, i) {
  * @returns {string}
  */
 export function peersReport(result) {
-  const compressions = [...new Set(result.consume.map(({ compression }) => compression))];
-  const charts = compressions.flatMap((compression) =>
+  const kinds = [...new Set(result.consume.map(kindOf))];
+  const charts = kinds.flatMap((kind) =>
     formats.flatMap(({ id, name }) => {
-      const here = result.consume.filter((one) => one.format === id && one.compression === compression);
-      return [`### ${name}, ${compression === "none" ? "uncompressed" : compression}`, "", ...chart(here), "", ...winner(here)];
+      const here = result.consume.filter((one) => one.format === id && kindOf(one) === kind);
+      return here.length === 0 ? [] : [`### ${name}, ${kind}`, "", ...chart(here), "", ...winner(here)];
     }),
   );
   const sides = result.sides.map(({ name, about }) => `- **${name}**: ${about}.`);
@@ -75,6 +75,11 @@ export function peersReport(result) {
     "- **Latency**: by turns, each side on a topic of its own.",
     "",
   ].join("\n");
+}
+
+/** Of topics. @param {Figures} figures */
+function kindOf({ compression, isLong }) {
+  return `${compression === "none" ? "uncompressed" : compression}${isLong ? ", long topics" : ""}`;
 }
 
 /** @param {readonly Figures[]} here @returns {readonly string[]} */
@@ -120,13 +125,15 @@ function tableLines([head = [], ...rows]) {
 }
 
 /** @param {PeersResult} result */
-function origin({ environment, rounds, messages, seconds, bytesPerBatch }) {
+function origin({ environment, rounds, messages, longMessages, seconds, bytesPerBatch }) {
   const { date, commit, cpu, cores, memoryGiB, os, node, loadAverage, versions } = environment;
-  const sizes = formats.map(({ id, name }) => `${name} ${count(messages[id] ?? 0)}`).join(", ");
+  const [sizes, longSizes] = [messages, longMessages].map((of) =>
+    formats.map(({ id, name }) => `${name} ${count(of[id] ?? 0)}`).join(", "),
+  );
   const used = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return (
     `Measured on ${String(date).slice(0, 10)} at ${commit}: ${cpu}, ${cores} cores, ${memoryGiB} GiB, ${os}, Node ${node}, load ${loadAverage} at the start; ` +
-    `${used.join(", ")}. Messages of a topic: ${sizes}, recorded ones of a real Debezium over and over, in batches of ${bytesPerBatch / 1024} KiB before compression; ` +
+    `${used.join(", ")}. Messages of a topic: ${sizes} (of a long one: ${longSizes}), recorded ones of a real Debezium over and over, in batches of ${bytesPerBatch / 1024} KiB before compression; ` +
     `rounds: ${rounds}, in ${Math.round(seconds / 60)} minutes; medians, and in brackets the spread of the rounds.`
   );
 }

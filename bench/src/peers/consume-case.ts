@@ -2,7 +2,7 @@ import type { ConsumeFigures } from "./figures.ts";
 import type { OwnKafka } from "./own-kafka.ts";
 import type { PassResult } from "./pass.ts";
 import { processorSecondsOf } from "./processes.ts";
-import { kafkajsByHand, type Side, type SideOptions, sides } from "./sides.ts";
+import { kafkajsByHand, type Side, type SideOptions, sides, sidesOfLongTopics } from "./sides.ts";
 import type { PeerSizes } from "./sizes.ts";
 import type { FilledTopic } from "./topics.ts";
 
@@ -32,7 +32,11 @@ export interface ConsumeOutcome {
 
 /** All sides read all topics in turn, each in a process of its own, round after round. */
 export async function measureConsume(options: ConsumeOptions): Promise<ConsumeOutcome> {
-  const measured = options.topics.flatMap((topic) => sides.map((side): Measured => ({ topic, side, passes: [], failure: null })));
+  const measured = options.topics.flatMap((topic) =>
+    sides
+      .filter(({ name }) => !topic.isLong || sidesOfLongTopics.includes(name))
+      .map((side): Measured => ({ topic, side, passes: [], failure: null })),
+  );
   await warmUpBroker(options);
   let rounds = 0;
   let longestMs = 0;
@@ -64,8 +68,8 @@ async function measureOnce(one: Measured, round: number, { kafka, sizes, machine
   if (one.failure !== null) {
     return; // it would fail again
   }
-  const { topic, format, compression, messages } = one.topic;
-  const name = `round ${round}, ${format}, ${compression}: ${one.side.name}`;
+  const { topic, format, messages } = one.topic;
+  const name = `round ${round}, ${topic}: ${one.side.name}`;
   const { brokers, registryUrl } = kafka;
   const before = processorSecondsOf(kafka.pid);
   try {
@@ -80,7 +84,7 @@ async function measureOnce(one: Measured, round: number, { kafka, sizes, machine
   }
 }
 
-function figuresOf({ topic: { format, compression }, side, passes, failure }: Measured): ConsumeFigures {
+function figuresOf({ topic: { format, compression, isLong }, side, passes, failure }: Measured): ConsumeFigures {
   const of = (read: (pass: PassResult, brokerSeconds: number | null) => number | null): readonly number[] =>
     passes.flatMap(({ pass, brokerSeconds }) => read(pass, brokerSeconds) ?? []);
   return {
@@ -88,6 +92,7 @@ function figuresOf({ topic: { format, compression }, side, passes, failure }: Me
     kind: side.kind,
     format,
     compression,
+    isLong,
     perSecond: of(({ messages, seconds }) => messages / seconds),
     processorNs: of(({ messages, processorSeconds }) => (processorSeconds === null ? null : (processorSeconds * 1e9) / messages)),
     brokerNs: of(({ messages }, brokerSeconds) => (brokerSeconds === null ? null : (brokerSeconds * 1e9) / messages)),

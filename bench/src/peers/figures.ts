@@ -7,6 +7,8 @@ export interface ConsumeFigures {
   readonly kind: "ours" | "peer" | "undecoded";
   readonly format: PeerFormat;
   readonly compression: PeerCompression;
+  /** The topic was a long one. */
+  readonly isLong: boolean;
   readonly perSecond: readonly number[];
   /** Of the side's process, a message. Empty for a process that does not say it. */
   readonly processorNs: readonly number[];

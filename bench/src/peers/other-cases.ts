@@ -38,7 +38,7 @@ export async function measureWorkers(options: CaseOptions): Promise<CaseOutcome>
   const result: Record<string, object> = {};
   for (const format of peerFormats) {
     const topic = { topic: `workers-${format}`, format, partitions: workersPartitions, messages: sizes.workersMessages[format] };
-    await fillTopics(kafka.brokers, [{ ...topic, compression: "none" }], machine.signal);
+    await fillTopics(kafka.brokers, [{ ...topic, compression: "none", isLong: false }], machine.signal);
     const rounds: WorkersRounds = { one: [], two: [] };
     for (let round = 0; round < sizes.otherRounds; round++) {
       for (const workers of [1, 2] as const) {

@@ -19,8 +19,8 @@ const isOurKafkaJs: Choice = ({ side }) => side.startsWith("cdckit, kafkajs");
 
 /** The rows of the table that come of reading topics. */
 export function consumeRows(all: readonly ConsumeFigures[]): readonly Row[] {
-  const compressions = [...new Set(all.map(({ compression }) => compression))];
-  return compressions.flatMap((compression) => {
+  const compressions = [...new Set(all.filter(({ isLong }) => !isLong).map(({ compression }) => compression))];
+  const rowsOfCompressions = compressions.flatMap((compression) => {
     const isPlain = compression === "none";
     const name = isPlain ? "uncompressed" : compression;
     const byHand: Targets | null = isPlain
@@ -44,6 +44,16 @@ export function consumeRows(all: readonly ConsumeFigures[]): readonly Row[] {
     ];
     return isPlain ? [...rows, residentRow(all)] : rows;
   });
+  return all.some(({ isLong }) => isLong) ? [...rowsOfCompressions, ...longRows()] : rowsOfCompressions;
+
+  function longRows(): readonly Row[] {
+    const of = { compression: "none", isLong: true, ours: isOurKafkaJs } as const;
+    return [kafkajsByHand, javaPerformance].map((name) =>
+      row(`kafkajs driver against ${name}, uncompressed, long topics`, null, (format) =>
+        against(all, { ...of, format, theirs: only(name) }),
+      ),
+    );
+  }
 
   function row(figure: string, wanted: Targets | null, pick: (format: PeerFormat) => Picked): Row {
     const wantedText = wanted === null ? "-" : peerFormats.map((format) => `${wanted[format]}x`).join(" / ");
@@ -66,13 +76,14 @@ type Picked = { readonly ours: ConsumeFigures; readonly theirs: ConsumeFigures; 
 interface Comparison {
   readonly format: PeerFormat;
   readonly compression: PeerCompression;
+  readonly isLong?: boolean;
   readonly ours: Choice;
   readonly theirs: Choice;
 }
 
 /** The fastest of each side that was measured. */
-function against(all: readonly ConsumeFigures[], { format, compression, ours, theirs }: Comparison): Picked {
-  const here = all.filter((one) => one.format === format && one.compression === compression);
+function against(all: readonly ConsumeFigures[], { format, compression, isLong = false, ours, theirs }: Comparison): Picked {
+  const here = all.filter((one) => one.format === format && one.compression === compression && one.isLong === isLong);
   const [left, right] = [fastest(here.filter(ours)), fastest(here.filter(theirs))];
   if (left === undefined || right === undefined) {
     const why = here.filter((one) => (left === undefined ? ours : theirs)(one)).map(({ side, notRun: reason }) => `${side}: ${reason}`);
@@ -99,7 +110,7 @@ function cellOf(picked: Picked, atLeast: number | null): Cell {
 /** The peak of a whole process that reads as fast as it can. */
 function residentRow(all: readonly ConsumeFigures[]): Row {
   const cells = peerFormats.map((format): Cell => {
-    const here = all.filter((one) => isOurKafkaJs(one) && one.format === format && one.compression === "none");
+    const here = all.filter((one) => isOurKafkaJs(one) && one.format === format && one.compression === "none" && !one.isLong);
     const chosen = fastest(here);
     if (chosen === undefined) {
       return notRun(here.find(({ notRun: why }) => why !== null)?.notRun ?? "not chosen");

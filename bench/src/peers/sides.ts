@@ -41,6 +41,9 @@ export const sides: readonly Side[] = [
   },
 ];
 
+/** Those that read long topics: ours, what people write, and the line to cross. */
+export const sidesOfLongTopics: readonly string[] = [`cdckit, ${ourDrivers[0]?.name}`, kafkajsByHand, javaPerformance];
+
 function inNode(name: string, kind: Side["kind"], about: string): Side {
   return {
     name,

@@ -17,6 +17,8 @@ export interface FilledTopic {
   readonly topic: string;
   readonly format: PeerFormat;
   readonly compression: PeerCompression;
+  /** One that is read by few sides, to see what a long run makes of their rates. */
+  readonly isLong: boolean;
   readonly partitions: number;
   /** In all partitions together. */
   readonly messages: number;
@@ -38,7 +40,7 @@ export async function fillTopics(brokers: string, topics: readonly FilledTopic[]
   }
 }
 
-export async function createTopic(admin: Admin, topic: Omit<FilledTopic, "format" | "messages">): Promise<void> {
+export async function createTopic(admin: Admin, topic: Pick<FilledTopic, "topic" | "compression" | "partitions">): Promise<void> {
   const compressionType = topic.compression === "none" ? "uncompressed" : topic.compression;
   await admin.createTopics({
     topics: [

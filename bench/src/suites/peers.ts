@@ -41,8 +41,8 @@ const casesWithoutKafka: Readonly<Record<string, (sizes: PeerSizes, signal: Abor
   operations: measureOperations,
 };
 
-function consumeCase({ format, compression }: Pick<FilledTopic, "format" | "compression">): string {
-  return `consume ${format} ${compression}`;
+function consumeCase({ format, compression, isLong }: Pick<FilledTopic, "format" | "compression" | "isLong">): string {
+  return `consume ${format} ${compression}${isLong ? " long" : ""}`;
 }
 
 /** Ours beside other clients, on a Kafka that the run starts: every row of the table of figures. */
@@ -93,6 +93,7 @@ class PeersRun {
       seconds: (performance.now() - this.#startedAt) / 1_000,
       rounds: consumed.rounds,
       messages: this.#sizes.messages,
+      longMessages: this.#sizes.longMessages,
       bytesPerBatch,
       sides: sides.map(({ name, kind, about: what }) => ({ name, kind, about: what })),
       rows: [...consumeRows(consumed.figures), ...this.#rows],
@@ -103,15 +104,30 @@ class PeersRun {
 
   #topics(): readonly FilledTopic[] {
     const compressions: readonly PeerCompression[] = ["none", "lz4", "zstd", ...(this.#options.compressions ?? [])];
-    return compressions.flatMap((compression) =>
-      peerFormats.map((format) => ({
-        topic: `${format}-${compression}`,
+    const { messages, longMessages } = this.#sizes;
+    const long = peerFormats.map(
+      (format): FilledTopic => ({
+        topic: `${format}-none-long`,
         format,
-        compression,
+        compression: "none",
+        isLong: true,
         partitions: 1,
-        messages: this.#sizes.messages[format],
-      })),
+        messages: longMessages[format],
+      }),
     );
+    const others = compressions.flatMap((compression) =>
+      peerFormats.map(
+        (format): FilledTopic => ({
+          topic: `${format}-${compression}`,
+          format,
+          compression,
+          isLong: false,
+          partitions: 1,
+          messages: messages[format],
+        }),
+      ),
+    );
+    return [...others, ...long];
   }
 
   #isChosen(name: string): boolean {

@@ -16,8 +16,8 @@ import {
 import { topicIdText } from "./topic-id-text.ts";
 
 const answerDeadlineMs = 10_000;
-/** A question to the group takes a thread of libuv for so long at most. */
-const groupDeadlineMs = 5_000;
+/** A question to the group takes a thread of libuv for so long at most, and a process that exits waits for that thread. */
+const groupDeadlineMs = 3_000;
 const passingDeadlineMs = 15_000;
 const passingPauseMs = 100;
 /** What passes by itself: a coordinator that moves or is loading, a transaction whose end is not written yet, a leader that is elected. */
