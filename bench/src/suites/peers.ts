@@ -105,29 +105,16 @@ class PeersRun {
   #topics(): readonly FilledTopic[] {
     const compressions: readonly PeerCompression[] = ["none", "lz4", "zstd", ...(this.#options.compressions ?? [])];
     const { messages, longMessages } = this.#sizes;
-    const long = peerFormats.map(
-      (format): FilledTopic => ({
-        topic: `${format}-none-long`,
+    const topicsOf = (compression: PeerCompression, isLong: boolean): readonly FilledTopic[] =>
+      peerFormats.map((format) => ({
+        topic: `${format}-${compression}${isLong ? "-long" : ""}`,
         format,
-        compression: "none",
-        isLong: true,
+        compression,
+        isLong,
         partitions: 1,
-        messages: longMessages[format],
-      }),
-    );
-    const others = compressions.flatMap((compression) =>
-      peerFormats.map(
-        (format): FilledTopic => ({
-          topic: `${format}-${compression}`,
-          format,
-          compression,
-          isLong: false,
-          partitions: 1,
-          messages: messages[format],
-        }),
-      ),
-    );
-    return [...others, ...long];
+        messages: (isLong ? longMessages : messages)[format],
+      }));
+    return [...compressions.flatMap((compression) => topicsOf(compression, false)), ...topicsOf("none", true)];
   }
 
   #isChosen(name: string): boolean {
