@@ -2,7 +2,7 @@ import { type Logger, silentLogger } from "@cdckit/consumer";
 import { expect, test } from "vitest";
 import { ClientLog } from "./client-log.ts";
 
-test("a line that repeats is left out, counted, and kept as the last failure", () => {
+test("a line that repeats is left out, counted, and kept as the last failure", async () => {
   const warned: [unknown, string][] = [];
   let nowMs = 0;
   const logger: Logger = { ...silentLogger, warn: (fields, message) => warned.push([fields, message]) };
@@ -14,6 +14,8 @@ test("a line that repeats is left out, counted, and kept as the last failure", (
   expect(warned.map(([fields]) => fields)).toEqual([{ fac: "FAIL" }, { fac: "FAIL", leftOut: 2 }]);
   expect(warned[0]?.[1]).toBe("librdkafka: b:1: Connection refused (after 0ms in state CONNECT)");
   expect([log.lastFailure?.includes("Connection refused"), log.fatal]).toEqual([true, null]);
+  const untilFatal = log.untilFatal();
   log.line({ severity: 0, fac: "FATAL", message: "[thrd:main]: Fatal error: Broker: it is over" });
+  await untilFatal;
   expect(log.fatal).toBe("Fatal error: Broker: it is over");
 });

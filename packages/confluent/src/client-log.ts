@@ -1,4 +1,5 @@
 import type { Logger } from "@cdckit/consumer";
+import { settledOrLate } from "@cdckit/driver";
 
 /** A line of librdkafka's log. `fac` names the kind: `FAIL`, `SASL`, `COMMIT`. */
 export interface ClientLogLine {
@@ -9,6 +10,8 @@ export interface ClientLogLine {
 
 /** Syslog's levels from here on are of interest to developers of librdkafka. */
 const notice = 5;
+/** The error of a client that has given up may come before the line of its log. So long the line is awaited. */
+const fatalLineDeadlineMs = 1_000;
 const firstGapMs = 5_000;
 const maxGapMs = 60_000;
 /** How many different lines are remembered. The oldest is forgotten first, and may then be logged again. */
@@ -31,6 +34,10 @@ export class ClientLog {
   readonly #seen = new Map<string, Repeated>();
   #lastFailure: string | null = null;
   #fatal: string | null = null;
+  #fatalCame = (): void => {};
+  readonly #untilFatal: Promise<void> = new Promise((resolve) => {
+    this.#fatalCame = resolve;
+  });
 
   constructor(logger: Logger, nowMs: () => number = () => performance.now()) {
     this.#logger = logger;
@@ -47,12 +54,18 @@ export class ClientLog {
     return this.#fatal;
   }
 
+  /** Resolves when {@link fatal} is known, or when it has not come for a second. */
+  untilFatal(): Promise<void> {
+    return settledOrLate(this.#untilFatal, fatalLineDeadlineMs, () => {});
+  }
+
   line({ severity, fac, message }: ClientLogLine): void {
     const text = message.replace(/^\[thrd:[^\]]*\]:\s*/, "");
     if (fac === "FAIL" || fac === "ERROR" || fac === "SASL") {
       this.#lastFailure = text;
     } else if (fac === "FATAL") {
       this.#fatal = text;
+      this.#fatalCame();
     }
     const leftOut = severity < notice ? this.#leftOutBefore(`${fac} ${text.replace(/\(after \d+ms[^)]*\)/, "")}`) : null;
     if (leftOut === null) {

@@ -17,10 +17,12 @@ import {
   type TopicPartition,
 } from "./low-level-client.ts";
 import { type ConfluentOptions, type ResolvedConfluentOptions, resolveConfluentOptions } from "./options.ts";
-import { connectionProperties, consumerProperties, consumerTopicProperties } from "./properties.ts";
+import { adminProperties, connectionProperties, consumerProperties, consumerTopicProperties } from "./properties.ts";
 import { ConfluentSession } from "./session.ts";
 
-const connectDeadlineMs = 10_000;
+/** An attempt takes a thread of libuv for so long at most, and a process that exits waits for that thread. */
+const connectDeadlineMs = 5_000;
+const connectAttempts = 2;
 /** librdkafka tries on for as long as it is asked. A start whose connections have failed for so long fails. */
 const refusedDeadlineMs = 3_000;
 
@@ -84,25 +86,48 @@ async function connect(options: ResolvedConfluentOptions, subscription: Subscrip
       refuse(explainFailure({ code: codes.transport }, brokers, log));
     }
   }, refusedDeadlineMs);
-  const client = clientOf({ module, options, subscription, sink, log, onLine, brokers });
-  let connecting: Promise<unknown> = Promise.resolve();
   signal?.addEventListener("abort", onAbort);
   try {
     signal?.throwIfAborted(); // it may have been aborted while the client was loaded
-    connecting = connected(client.consumer);
-    await Promise.race([connecting, refused]);
+    const client = await connectedClient({ module, options, subscription, sink, log, onLine, brokers }, refused);
     clearTimeout(unreachable);
-    const topics = await Promise.race([preflight(client.brokerOffsets, subscription, makeError), refused]);
-    client.session.run(topics);
-    return client.session;
+    try {
+      const topics = await Promise.race([preflight(client.brokerOffsets, subscription, makeError), refused]);
+      client.session.run(topics);
+      return client.session;
+    } catch (error) {
+      void client.session.close(connectDeadlineMs);
+      throw error;
+    }
   } catch (error) {
-    // A client that still connects holds a thread of libuv, and one that is to disconnect meanwhile would hold another.
-    void connecting.catch(() => {}).then(() => client.session.close(connectDeadlineMs));
     throw explainFailure(error, brokers, log);
   } finally {
     clearTimeout(unreachable);
     signal?.removeEventListener("abort", onAbort);
   }
+}
+
+/** A client that is connected. A client that was not answered in time is given up, and another one tries. */
+async function connectedClient(parts: ClientParts, refused: Promise<never>): Promise<Client> {
+  for (let attempt = 1; ; attempt++) {
+    const client = clientOf(parts);
+    const connecting = connected(client.consumer);
+    try {
+      await Promise.race([connecting, refused]);
+      return client;
+    } catch (error) {
+      // A client that still connects holds a thread of libuv, and one that is to disconnect meanwhile would hold another.
+      void connecting.catch(() => {}).then(() => client.session.close(connectDeadlineMs));
+      if (attempt === connectAttempts || !isUnanswered(error)) {
+        throw error;
+      }
+    }
+  }
+}
+
+function isUnanswered(error: unknown): boolean {
+  const { code } = error as Partial<ClientError>;
+  return code === codes.timedOut || code === codes.transport;
 }
 
 interface ClientParts {
@@ -136,7 +161,8 @@ function clientOf({ module, options, subscription, sink, log, onLine, brokers }:
     producer.on("event.log", (line: ClientLogLine) => log.line(line));
     return producer;
   };
-  const makeAdmin = (): LowLevelAdmin => module.AdminClient.create({ ...connection }, { "event.log": onLine as (value: never) => void });
+  const makeAdmin = (): LowLevelAdmin =>
+    module.AdminClient.create(adminProperties(options.connection), { "event.log": onLine as (value: never) => void });
   const brokerOffsets = new BrokerOffsets(makeAdmin, consumer);
   const { tuning } = options;
   const session: ConfluentSession = new ConfluentSession({

@@ -51,6 +51,7 @@ export interface LowLevelConsumer extends Client {
   disconnect(done: Answer<unknown>): void;
   setDefaultConsumeTimeout(timeoutMs: number): void;
   subscribe(topics: readonly string[]): void;
+  unsubscribe(): void;
   consume(count: number, done: Answer<readonly ClientMessage[]>): void;
   /** The answer has an error in place of a partition that cannot be told. */
   committed(partitions: readonly TopicPartition[], timeoutMs: number, done: Answer<readonly (CommittedPartition | Error)[]>): void;

@@ -69,6 +69,15 @@ function tlsProperties({
   };
 }
 
+/**
+ * The properties of a client that only asks. By default librdkafka connects to a broker when a question is for it. If that broker is down, the
+ * question makes it connect again and again without a pause, and a core is busy with that until the question has timed out. With connections to
+ * all brokers, it pauses as it does otherwise. The property is in librdkafka's source, and not in its documentation.
+ */
+export function adminProperties(connection: ConfluentConnection): Properties {
+  return { "enable.sparse.connections": false, ...connectionProperties(connection) };
+}
+
 /** How often librdkafka reports its state: twice for each heartbeat, so that a report between two tells whether the first was answered. */
 export function statisticsIntervalMs(heartbeatIntervalMs: number): number {
   return Math.max(50, Math.floor(heartbeatIntervalMs / 2));

@@ -25,6 +25,7 @@ import type { MakeProducer } from "./own-producer.ts";
 import { PartitionControl } from "./partition-control.ts";
 import { isRead, PartitionReader } from "./partition-reader.ts";
 import { ReplacedConnections } from "./replaced-connections.ts";
+import { ReturnedTopics } from "./returned-topics.ts";
 import { readReport, type Report } from "./statistics.ts";
 import { Transactions } from "./transactions.ts";
 import { Writer } from "./writer.ts";
@@ -70,6 +71,7 @@ export class ConfluentSession implements DriverSession {
   readonly #reader: PartitionReader;
   readonly #lease: GroupLease;
   readonly #replacedConnections: ReplacedConnections;
+  readonly #returnedTopics: ReturnedTopics;
   #watch: TopicWatch | undefined;
   readonly #topicCheck: TopicCheck<Held>;
   #topics: readonly string[] = [];
@@ -109,6 +111,14 @@ export class ConfluentSession implements DriverSession {
       transact: (records, offsets) => this.#transactions.transact(records, offsets),
     });
     this.#topicCheck = new TopicCheck({ brokers: brokerOffsets, assignments, logger, recreated: (held) => this.#renew(held) });
+    this.#returnedTopics = new ReturnedTopics({
+      brokers: brokerOffsets,
+      assignments,
+      topics: () => this.#topics,
+      rejoin: () => this.#rejoin(),
+      logger,
+      over: this.#over.signal,
+    });
     const reading = { brokers: brokerOffsets, subscription, sink, assignments, fail };
     this.#starter = new PartitionStarter({
       ...reading,
@@ -245,7 +255,17 @@ export class ConfluentSession implements DriverSession {
     } else if (finalCodes.has(error.code)) {
       this.#fail(explainFailure(error, brokers, log));
     } else if (error.code !== codes.state) {
+      if (error.code === codes.unknownTopicOrPartition || error.code === codes.unknownTopic) {
+        void this.#returnedTopics.watch();
+      }
       subscription.logger.warn({ err: error }, "librdkafka reports an error, and goes on by itself");
+    }
+  }
+
+  #rejoin(): void {
+    if (!this.#isOver) {
+      this.#parts.consumer.unsubscribe();
+      this.#parts.consumer.subscribe(this.#topics);
     }
   }
 
@@ -301,7 +321,17 @@ export class ConfluentSession implements DriverSession {
       this.#hasFailed = true;
       this.#assignments.endReading();
       this.#stopWatching();
-      const { brokers, log, sink } = this.#parts;
+      void this.#report(error);
+    }
+  }
+
+  /** Why librdkafka has given up stands in its log only. */
+  async #report(error: unknown): Promise<void> {
+    const { brokers, log, sink } = this.#parts;
+    if ((error as Partial<ClientError> | null)?.code === codes.fatal && log.fatal === null) {
+      await log.untilFatal();
+    }
+    if (this.#closing === undefined) {
       sink.failed(explainFailure(error, brokers, log));
     }
   }

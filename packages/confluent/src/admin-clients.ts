@@ -1,0 +1,52 @@
+import { answerOf, type Answer, type ClientError, codes, type LowLevelAdmin } from "./low-level-client.ts";
+
+interface Asked {
+  readonly admin: LowLevelAdmin;
+  questions: number;
+}
+
+/**
+ * Asks by librdkafka's administrative client. Such a client keeps the leaders and the controller that it was told of: if one of them is down, each
+ * later question goes there again, and nobody answers (seen with 2.15.1, for as long as the broker was down). So a client whose question was not
+ * answered in time is replaced. The next one is told who leads now.
+ */
+export class AdminClients {
+  readonly #make: () => LowLevelAdmin;
+  #current: Asked | undefined;
+
+  constructor(make: () => LowLevelAdmin) {
+    this.#make = make;
+  }
+
+  async ask<T>(question: (admin: LowLevelAdmin, done: Answer<T>) => void): Promise<T> {
+    this.#current ??= { admin: this.#make(), questions: 0 };
+    const asked = this.#current;
+    asked.questions++;
+    try {
+      return await answerOf<T>((done) => question(asked.admin, done));
+    } catch (error) {
+      if ((error as Partial<ClientError>).code === codes.timedOut && this.#current === asked) {
+        this.replace();
+      }
+      throw error;
+    } finally {
+      asked.questions--;
+      if (asked.questions === 0 && this.#current !== asked) {
+        asked.admin.disconnect();
+      }
+    }
+  }
+
+  /** The next question goes to another client. This one ends with its last question. */
+  replace(): void {
+    if (this.#current?.questions === 0) {
+      this.#current.admin.disconnect();
+    }
+    this.#current = undefined;
+  }
+
+  /** No question may be under way: it would use a client that is destroyed. */
+  close(): void {
+    this.replace();
+  }
+}
