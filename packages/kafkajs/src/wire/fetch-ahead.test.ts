@@ -32,13 +32,17 @@ const recordsInBatch = 10n;
 
 type Offsets = Readonly<Record<number, bigint>>;
 
-async function requestFor(correlationId: number, offsets: Offsets): Promise<Buffer> {
-  const partitions = Object.entries(offsets).map(([partition, fetchOffset]) => ({
+async function requestFor(correlationId: number, offsets: Offsets, isReversed = false): Promise<Buffer> {
+  const inOrder = Object.entries(offsets).map(([partition, fetchOffset]) => ({
     partition: Number(partition),
     fetchOffset: String(fetchOffset),
     maxBytes: 1_000,
   }));
-  const { request } = fetchOf({ version: 11 })({ maxWaitTime: 10, minBytes: 1, maxBytes: 1_000, topics: [{ topic, partitions }] });
+  // kafkajs names a topic for each run of its partitions.
+  const topics = isReversed
+    ? inOrder.toReversed().map((partition) => ({ topic, partitions: [partition] }))
+    : [{ topic, partitions: inOrder }];
+  const { request } = fetchOf({ version: 11 })({ maxWaitTime: 10, minBytes: 1, maxBytes: 1_000, topics });
   return (await createRequest({ request, correlationId, clientId: "cdckit" })).buffer;
 }
 
@@ -169,8 +173,8 @@ afterEach(() => {
 });
 
 /** Asks as kafkajs does, and waits for the answer. */
-async function ask(correlationId: number, offsets: Offsets): Promise<void> {
-  const request = await requestFor(correlationId, offsets);
+async function ask(correlationId: number, offsets: Offsets, isReversed = false): Promise<void> {
+  const request = await requestFor(correlationId, offsets, isReversed);
   const answered = new Promise<void>((resolve) => {
     next = () => answers.at(-1) === correlationId && resolve();
   });
@@ -194,6 +198,19 @@ test("the next request is sent before kafkajs asks, and kafkajs gets its respons
   expect(answers).toEqual([7, 8]);
   expect(idsAsked()).toEqual([7, -1, -2]);
   expect(offsetsAsked().at(-1)).toEqual({ 0: 20n, 1: 70n });
+});
+
+test("kafkajs gets it in whichever order it asks: it shuffles its partitions", async () => {
+  await ask(7, { 0: 0n, 1: 50n, 2: 30n });
+  await broker.hasBeenAsked(2);
+  await ask(8, { 0: 10n, 1: 60n, 2: 40n }, true);
+  await broker.hasBeenAsked(3);
+  expect([answers, idsAsked()]).toEqual([
+    [7, 8],
+    [7, -1, -2],
+  ]);
+  await ask(9, { 0: 20n, 1: 70n, 2: 51n }, true); // one of them is elsewhere
+  expect(idsAsked()).toEqual([7, -1, -2, 9]);
 });
 
 test("kafkajs asks before the response is there", async () => {

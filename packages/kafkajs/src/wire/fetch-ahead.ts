@@ -50,7 +50,7 @@ export class FetchAhead {
     if (sent === null || sent.asked !== null) {
       return false; // a second request before the first is answered is none of kafkajs' loop
     }
-    if (!asksForTheSame(sent.request.bytes, request.bytes)) {
+    if (!asksForTheSame(sent.request, request)) {
       this.#waste(sent);
       return false;
     }

@@ -15,12 +15,18 @@ export interface FetchRequest {
   readonly version: number;
   /** What is asked for, by topic and partition. */
   readonly offsets: ReadonlyMap<string, ReadonlyMap<number, AskedOffset>>;
+  /** Where the topics begin. */
+  readonly topicsAt: number;
+  /** Where that begins which follows the topics. */
+  readonly restAt: number;
 }
 
 /** The offset that is asked for, and where it stands in the request. */
 export interface AskedOffset {
   readonly offset: bigint;
   readonly at: number;
+  /** Where the largest number of the partition's bytes stands. */
+  readonly maxBytesAt: number;
 }
 
 /** Offsets by topic and partition. */
@@ -71,14 +77,50 @@ export function requestAfter({ bytes, offsets }: FetchRequest, next: NextOffsets
   return request;
 }
 
-/** Whether both requests ask for the same, whatever their correlation ids are. */
-export function asksForTheSame(one: Buffer, other: Buffer): boolean {
-  const rest = correlationIdAt + 4;
+/**
+ * Makes the request ask for so many bytes at least, in place. They are shared out between its partitions, so that a fetch of one partition brings
+ * much of it, and a fetch of many what kafkajs asks for.
+ */
+export function askForAtLeast({ bytes, offsets }: FetchRequest, minBytes: number): void {
+  const asked = [...offsets.values()].flatMap((ofTopic) => [...ofTopic.values()]);
+  const share = Math.floor(minBytes / asked.length);
+  for (const { maxBytesAt } of asked) {
+    bytes.writeInt32BE(Math.max(bytes.readInt32BE(maxBytesAt), share), maxBytesAt);
+  }
+}
+
+/**
+ * Whether both requests ask for the same, whatever their correlation ids are, and in whichever order: kafkajs shuffles its partitions, and names a
+ * topic again when another one stands between its partitions.
+ */
+export function asksForTheSame(one: FetchRequest, other: FetchRequest): boolean {
   return (
-    one.length === other.length &&
-    one.compare(other, 0, correlationIdAt, 0, correlationIdAt) === 0 &&
-    one.compare(other, rest, other.length, rest, one.length) === 0
+    partBefore(one).equals(partBefore(other)) &&
+    partAfter(one).equals(partAfter(other)) &&
+    one.offsets.size === other.offsets.size &&
+    [...one.offsets].every(([topic, partitions]) => isSame(one.bytes, partitions, other.bytes, other.offsets.get(topic)))
   );
+}
+
+type AskedOfTopic = ReadonlyMap<number, AskedOffset>;
+
+function isSame(oneBytes: Buffer, one: AskedOfTopic, otherBytes: Buffer, other: AskedOfTopic | undefined): boolean {
+  return (
+    other?.size === one.size &&
+    [...one].every(([partition, { offset, maxBytesAt }]) => {
+      const asked = other.get(partition);
+      return asked?.offset === offset && otherBytes.readInt32BE(asked.maxBytesAt) === oneBytes.readInt32BE(maxBytesAt);
+    })
+  );
+}
+
+/** From the correlation id up to the topics: the version is the connection's. */
+function partBefore({ bytes, topicsAt }: FetchRequest): Buffer {
+  return bytes.subarray(correlationIdAt + 4, topicsAt);
+}
+
+function partAfter({ bytes, restAt }: FetchRequest): Buffer {
+  return bytes.subarray(restAt);
 }
 
 function readRequest(bytes: Buffer): FetchRequest {
@@ -89,6 +131,7 @@ function readRequest(bytes: Buffer): FetchRequest {
   reader.skip(4 + 4 + 4); // replica id, max wait, min bytes
   reader.skip((version >= 3 ? 4 : 0) + (version >= 4 ? 1 : 0)); // max bytes, isolation level
   reader.skip(version >= 7 ? 4 + 4 : 0); // session id, session epoch
+  const topicsAt = reader.at;
   const offsets = new Map<string, Map<number, AskedOffset>>();
   for (let topics = reader.count(2 + 4); topics > 0; topics--) {
     const topic = reader.string() ?? "";
@@ -98,10 +141,12 @@ function readRequest(bytes: Buffer): FetchRequest {
       const partition = reader.int32();
       reader.skip(version >= 9 ? 4 : 0); // leader epoch
       const { at } = reader;
-      ofTopic.set(partition, { offset: reader.int64(), at });
-      reader.skip((version >= 5 ? 8 : 0) + 4); // log start offset, max bytes
+      const offset = reader.int64();
+      reader.skip(version >= 5 ? 8 : 0); // log start offset
+      ofTopic.set(partition, { offset, at, maxBytesAt: reader.skip(4) });
     }
   }
+  const restAt = reader.at;
   for (let forgotten = version >= 7 ? reader.count(2 + 4) : 0; forgotten > 0; forgotten--) {
     reader.string();
     reader.skip(4 * reader.count(4));
@@ -110,5 +155,5 @@ function readRequest(bytes: Buffer): FetchRequest {
     reader.string(); // rack id
   }
   reader.end();
-  return { bytes, correlationId, version, offsets };
+  return { bytes, correlationId, version, offsets, topicsAt, restAt };
 }

@@ -19,6 +19,12 @@ export class KeptFetches {
   readonly #mark: Buffer = randomBytes(markBytes);
   readonly #byBroker = new Map<string, Map<bigint, FetchedPartition>>();
   #last = 0n;
+  /** What a fetch that is to be kept asks for at least, in bytes. */
+  readonly minFetchBytes: number;
+
+  constructor(minFetchBytes = 0) {
+    this.minFetchBytes = minFetchBytes;
+  }
 
   /** Keeps it, and returns a record batch that stands for it: one record at the offset that was asked for. */
   keep(broker: string, fetched: FetchedPartition): Buffer {

@@ -1,7 +1,7 @@
 import type { OnReadOpts, Socket } from "node:net";
 import { isKafkaJsDriverError } from "../errors.ts";
 import { FetchAhead } from "./fetch-ahead.ts";
-import { emptyResponseTo, type FetchRequest, fetchRequestIn } from "./fetch-request.ts";
+import { askForAtLeast, emptyResponseTo, type FetchRequest, fetchRequestIn } from "./fetch-request.ts";
 import { type FetchedPartition, replaceRecords } from "./fetch-response.ts";
 import { FrameSplitter } from "./frame-splitter.ts";
 import type { KeptFetches } from "./kept-fetches.ts";
@@ -65,6 +65,7 @@ export class WireTap {
     if (request === null) {
       return false;
     }
+    askForAtLeast(request, this.#kept.minFetchBytes);
     this.#kept.forget(this.#broker);
     // A connection that has ended answers nothing. If the request is written, kafkajs hears of that.
     if (this.#socket?.writable === true && this.#ahead?.asked(request) === true) {
