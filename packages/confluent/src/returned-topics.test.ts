@@ -51,8 +51,18 @@ describe("ReturnedTopics", () => {
 
   const rows = [{ topic: "rows", partition: 0 }];
 
+  /** The member has had the partition. */
+  function hadRows({ assignments }: Watched): void {
+    for (const held of assignments.heldOf(assignments.add(rows))) {
+      held.assignment.topicId = "first";
+      held.next = 4;
+    }
+    assignments.release(assignments.all());
+  }
+
   test("joins again when a topic is back and the group has not given it out, and stops when it has", async () => {
     const it = watched();
+    hadRows(it);
     await it.passes(5);
     expect(it.rejoins).toBe(0); // there is no such topic yet
     it.existing = rows;
@@ -68,13 +78,22 @@ describe("ReturnedTopics", () => {
 
   test("a member that never gets a partition joins again three times", async () => {
     const it = watched();
+    hadRows(it);
     it.existing = rows;
     await it.passes(20);
     expect([it.rejoins, it.waits]).toEqual([3, [3_000, 6_000, 12_000]]);
   });
 
+  test("a member that has never had one is content without", async () => {
+    const it = watched();
+    it.existing = rows;
+    await it.passes(20);
+    expect([it.rejoins, it.waits]).toEqual([0, [3_000]]);
+  });
+
   test("nothing happens after the session is over", async () => {
     const it = watched();
+    hadRows(it);
     it.existing = rows;
     it.over.abort();
     await it.passes(20);

@@ -5,7 +5,7 @@ import type { HeldPartitions } from "./assignments.ts";
 
 export interface ReturnedTopicsParts {
   readonly brokers: Pick<BrokerQuestions, "partitionsOf">;
-  readonly assignments: Pick<HeldPartitions, "all">;
+  readonly assignments: Pick<HeldPartitions, "all" | "readBefore">;
   /** The topics that are subscribed. */
   readonly topics: () => readonly string[];
   /** Joins the group again. */
@@ -20,11 +20,11 @@ export interface ReturnedTopicsParts {
 /** A group needs this time at most to give partitions out, if its members are well. */
 const firstWaitMs = 3_000;
 const maxWaitMs = 24_000;
-/** A member that gets none has company that has them all: after so many times it is content. */
+/** Another member may have all of them by now: after so many times this one is content. */
 const maxRejoins = 3;
 
 /**
- * Joins the group again if a topic has come back and this member has none of its partitions. When a topic is deleted and created again, librdkafka
+ * Joins the group again if a topic has come back and this member has none of its partitions, although it had some. When a topic is deleted and created again, librdkafka
  * leaves it out, and takes it in again when a broker knows it. The leader of the group then asks a broker for its partitions. If that broker is late
  * and knows none, it gives none to anybody, and does not ask again (seen with 2.15.1 on three brokers, each sixth time).
  */
@@ -64,15 +64,17 @@ export class ReturnedTopics {
     }
   }
 
-  /** `missing`: topics that no broker knows. `unheld`: topics that there are, and of which this member has no partition. */
+  /** `missing`: topics that no broker knows. `unheld`: topics that there are, and of which this member has read partitions and has none. */
   async #look(): Promise<{ readonly missing: readonly string[]; readonly unheld: readonly string[] }> {
     const { brokers, assignments, topics, logger } = this.#parts;
     try {
-      const known = new Set(topicsOf(await brokers.partitionsOf(topics())));
+      const partitions = await brokers.partitionsOf(topics());
+      const known = new Set(topicsOf(partitions));
+      const read = new Set(topicsOf(partitions.filter((place) => assignments.readBefore(place) !== null)));
       const held = new Set(assignments.all().map(({ assignment }) => assignment.topic));
       return {
         missing: topics().filter((topic) => !known.has(topic)),
-        unheld: [...known].filter((topic) => !held.has(topic)),
+        unheld: [...read].filter((topic) => !held.has(topic)),
       };
     } catch (error) {
       logger.debug({ err: error }, "the topics could not be asked for; they are asked for again");
