@@ -118,7 +118,11 @@ function transactionOf(extensions: ReadonlyMap<string, unknown>): Block | null {
   const totalOrder = extensions.get("txtotalorder") ?? null;
   return totalOrder === null
     ? null
-    : { id: extensions.get("txid"), total_order: totalOrder, data_collection_order: extensions.get("txdatacollectionorder") };
+    : {
+        id: extensions.get("txid") ?? null,
+        total_order: totalOrder,
+        data_collection_order: extensions.get("txdatacollectionorder") ?? null,
+      };
 }
 
 function tableOf(block: Block): TableName | null {
