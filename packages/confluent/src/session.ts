@@ -249,11 +249,11 @@ export class ConfluentSession implements DriverSession {
   }
 
   #failedFetch(error: ClientError): void {
-    const { subscription, brokers, log } = this.#parts;
+    const { subscription } = this.#parts;
     if (error.code === codes.offsetReset) {
       void this.#reader.investigate(this.#assignments.all(), false);
     } else if (finalCodes.has(error.code)) {
-      this.#fail(explainFailure(error, brokers, log));
+      this.#fail(error);
     } else if (error.code !== codes.state) {
       if (error.code === codes.unknownTopicOrPartition || error.code === codes.unknownTopic) {
         void this.#returnedTopics.watch();
