@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
+import { brokerRuns, nameOf } from "./broker-runs.mjs";
 import { notPromised } from "./not-promised.mjs";
 import { repositoryRoot } from "./set-up.mjs";
 
@@ -285,8 +286,8 @@ const promises = [
         "test/driver-capabilities.test.ts",
         "the support matrix says of each driver what its capabilities say, and why it lacks what it lacks",
       ],
+      ...brokerRuns.map((run) => /** @type {Proof} */ ([brokerRunsFile, nameOf(run)])),
     ],
-    notYet: "the runs of `npm run test:brokers`: Kafka 3.9 and 4.3, one broker and three, topics in each compression",
   },
   {
     id: "P16",
