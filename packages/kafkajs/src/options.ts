@@ -99,7 +99,7 @@ export interface ResolvedKafkaJsOptions {
   readonly minFetchBytes: number;
 }
 
-/** More bytes in a fetch gained nothing that could be measured. */
+/** kafkajs' own work for a fetch, about half a millisecond, is small beside the records of so many bytes. */
 const defaultMinFetchBytes = 4_194_304;
 
 const tuningDefaults: Required<KafkaJsTuning> = Object.freeze({
