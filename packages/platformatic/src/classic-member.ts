@@ -11,6 +11,8 @@ import { coordinatorMoves, type JoinAnswer, type SyncAnswer } from "./requests.t
 const nobody: Identity = Object.freeze({ memberId: "", generation: -1 });
 const protocolType = "consumer";
 const retryPauseMs = 200;
+/** A topic that had no partitions when they were divided was deleted, and may be created again at once. The group stands still until it is found. */
+const absentTopicPauseMs = 1_000;
 const removals: ReadonlySet<number> = new Set([codes.unknownMember, codes.illegalGeneration]);
 /** What passes by itself when the group is joined again. */
 const rejoins: ReadonlySet<number> = new Set([codes.rebalanceInProgress, codes.memberIdRequired, ...removals, ...coordinatorMoves]);
@@ -181,6 +183,11 @@ export class ClassicMember implements GroupMember {
     const subscriptions = new Map(members.map(({ memberId, metadata }) => [memberId, readSubscription(metadata ?? Buffer.alloc(0))]));
     const wanted = new Set([...subscriptions.values()].flatMap(({ topics }) => topics));
     this.#counts = await this.#parts.countPartitions([...wanted]);
+    const absent = this.#absentTopics();
+    if (absent.length > 0) {
+      this.#parts.logger.warn({ topics: absent }, "topics of the group have no partitions; they are looked for every second");
+    }
+    this.#watchGrowth();
     return [...assignPartitions(subscriptions, this.#counts)].map(([memberId, places]) => ({
       memberId,
       assignment: writeAssignment(places),
@@ -275,11 +282,19 @@ export class ClassicMember implements GroupMember {
     }
   }
 
-  /** The leader looks from time to time whether topics have got more partitions. */
+  /** The leader looks from time to time whether topics have got more partitions, and often while one of them has none. */
   #watchGrowth(): void {
+    clearTimeout(this.#growth);
     if (!this.#isStopped) {
-      this.#growth = setTimeout(() => void this.#look().finally(() => this.#watchGrowth()), this.#parts.tuning.metadataMaxAgeMs);
+      const { metadataMaxAgeMs } = this.#parts.tuning;
+      const isAbsent = this.#isLeader && this.#absentTopics().length > 0;
+      const pauseMs = isAbsent ? Math.min(absentTopicPauseMs, metadataMaxAgeMs) : metadataMaxAgeMs;
+      this.#growth = setTimeout(() => void this.#look().finally(() => this.#watchGrowth()), pauseMs);
     }
+  }
+
+  #absentTopics(): readonly string[] {
+    return [...this.#counts].filter(([, count]) => count === 0).map(([topic]) => topic);
   }
 
   async #look(): Promise<void> {

@@ -1,0 +1,62 @@
+import { silentLogger } from "@cdckit/consumer";
+import type { Place } from "@cdckit/driver";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { ClassicMember } from "./classic-member.ts";
+import type { GroupMemberParts } from "./group-member.ts";
+
+/** A coordinator of a group whose only member is the one under test: it gives back what the member has divided. */
+function lonelyGroup(): GroupMemberParts["cluster"] {
+  let generationId = 0;
+  const answers: Record<string, (values: readonly unknown[]) => object> = {
+    JoinGroup: (values) => {
+      const [{ metadata }] = values[6] as [{ metadata: Buffer }];
+      return { memberId: "a", generationId: ++generationId, leader: "a", members: [{ memberId: "a", metadata }], skipAssignment: false };
+    },
+    SyncGroup: (values) => (values[6] as [object])[0],
+    Heartbeat: () => ({}),
+  };
+  return {
+    brokers: "localhost:9092",
+    coordinator: () => Promise.resolve({ host: "localhost", port: 9092 }),
+    ask: (_at: unknown, _purpose: unknown, name: string, values: readonly unknown[]) => Promise.resolve(answers[name]?.(values)),
+    forget: () => {},
+  } as unknown as GroupMemberParts["cluster"]; // a member asks no more of it
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test("a topic that was deleted when the group divided its partitions is read within a second after it is there again", async () => {
+  let count = 0;
+  const assigned: (readonly Place[])[] = [];
+  const tuning = { sessionTimeoutMs: 45_000, rebalanceTimeoutMs: 60_000, heartbeatIntervalMs: 3_000, metadataMaxAgeMs: 60_000 };
+  const member = new ClassicMember({
+    cluster: lonelyGroup(),
+    groupId: "readers",
+    tuning: tuning as GroupMemberParts["tuning"], // all that a member reads of it
+    logger: silentLogger,
+    sink: {} as GroupMemberParts["sink"], // it is told of waits only, if it wants to
+    topics: () => ["rows"],
+    owned: () => [],
+    countPartitions: () => Promise.resolve(new Map([["rows", count]])),
+    assigned: (places) => void assigned.push(places),
+    lost: () => {},
+    acknowledged: () => {},
+    fail: (error) => {
+      throw error;
+    },
+  });
+  member.start();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(assigned).toEqual([[]]);
+
+  count = 2;
+  await vi.advanceTimersByTimeAsync(1_000);
+  member.stop();
+  expect(assigned.at(-1)).toHaveLength(2);
+});
