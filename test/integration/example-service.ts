@@ -31,12 +31,15 @@ export function runExampleFile(name: string, file: string, env: Readonly<Record<
   if (status !== 0) throw new Error(`${file} of ${name} ended with ${status}: ${stdout.toString()}${stderr.toString()}`);
 }
 
+/** A line of an example's log, which is JSON. */
+export type LogLine = Readonly<Record<string, unknown>>;
+
 /** The service of an example, as a process of its own. */
 export interface ExampleService {
   /** Where its pages are. */
   readonly url: string;
-  /** What it has logged. */
-  readonly logged: readonly Readonly<Record<string, unknown>>[];
+  /** What it has logged, when it fits. A line may arrive after the answer to a request that was sent later: its pipe is another. */
+  untilLogged(fits: (lines: readonly LogLine[]) => void): Promise<void>;
   /** The JSON at a path, when it fits. */
   until<Answer>(path: string, fits: (answer: Answer, status: number) => void): Promise<void>;
   /** Ends it with a signal, and gives its exit code. */
@@ -69,7 +72,7 @@ export async function startExample(
   });
   return {
     url,
-    logged,
+    untilLogged: (fits) => vi.waitFor(() => fits(logged), { timeout: 90_000, interval: 50 }),
     async until<Answer>(path: string, fits: (answer: Answer, status: number) => void): Promise<void> {
       await vi.waitFor(
         async () => {
