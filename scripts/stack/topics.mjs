@@ -1,3 +1,4 @@
+import { setTimeout as pass } from "node:timers/promises";
 import { Kafka, logLevel } from "kafkajs";
 
 /**
@@ -6,9 +7,26 @@ import { Kafka, logLevel } from "kafkajs";
  * @param {readonly string[]} topics
  */
 export function createTopics(brokers, topics) {
-  return withAdmin(brokers, (admin) =>
-    admin.createTopics({ topics: topics.map((topic) => ({ topic, numPartitions: 1 })), waitForLeaders: true }),
-  );
+  return withAdmin(brokers, async (admin) => {
+    // A broker that has much to do does not know a topic yet that its controller has just made, and kafkajs gives up on that.
+    const created = await admin
+      .createTopics({ topics: topics.map((topic) => ({ topic, numPartitions: 1 })), waitForLeaders: true })
+      .catch(falseIfLate);
+    while (!(await admin.fetchTopicMetadata({ topics: [...topics] }).then(() => true, falseIfLate))) {
+      await pass(100);
+    }
+    return created;
+  });
+}
+
+/**
+ * @param {unknown} error
+ * @returns {false}
+ */
+function falseIfLate(error) {
+  const { type } = /** @type {{ type?: unknown }} */ (error);
+  if (type !== "UNKNOWN_TOPIC_OR_PARTITION" && type !== "LEADER_NOT_AVAILABLE") throw error;
+  return false;
 }
 
 /**

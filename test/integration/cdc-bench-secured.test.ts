@@ -6,6 +6,7 @@ import { bundledRecording, loadRecording } from "@cdckit/testkit";
 import { Kafka, logLevel } from "kafkajs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { missingForKafka, password, type SecuredKafka, startSecuredKafka, username } from "./secured-kafka.ts";
+import { createTopics } from "./stack.ts";
 
 /** The program as users start it; it runs what the build made. */
 const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));
@@ -158,7 +159,7 @@ async function fillTopic(brokers: string): Promise<void> {
   const client = new Kafka({ brokers: [brokers], logLevel: logLevel.NOTHING });
   const [admin, producer] = [client.admin(), client.producer({ idempotent: true, maxInFlightRequests: 1 })];
   await Promise.all([admin.connect(), producer.connect()]);
-  await admin.createTopics({ topics: [{ topic, numPartitions: 1, replicationFactor: 1 }] });
+  await createTopics(admin, [{ topic, numPartitions: 1, replicationFactor: 1 }]);
   const recorded = (await loadRecording(bundledRecording("salesorderdetail/json").file)).slice(0, records);
   await producer.send({
     topic,

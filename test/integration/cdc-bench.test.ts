@@ -8,7 +8,7 @@ import { bundledRecording, loadRecording } from "@cdckit/testkit";
 import { type IHeaders, Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectValidResult } from "./result-schema.ts";
-import { describeWithKafka, uniqueName } from "./stack.ts";
+import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
 
 /** The program as users start it; it runs what the build made. */
 const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));
@@ -84,7 +84,7 @@ await describeWithKafka("cdc-bench on a broker", (kafka) => {
 
   async function topicOf(records: readonly KafkaRecord[], numPartitions: number): Promise<string> {
     const topic = uniqueName("tav.inv.composite_pk");
-    await admin.createTopics({ topics: [{ topic, numPartitions, replicationFactor: 1 }] });
+    await createTopics(admin, [{ topic, numPartitions, replicationFactor: 1 }]);
     await produce(topic, records);
     return topic;
   }

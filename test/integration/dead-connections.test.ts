@@ -5,6 +5,7 @@ import { Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ProxiedKafka, startProxiedKafka } from "../chaos/proxied-kafka.ts";
 import type { TcpProxy } from "../chaos/tcp-proxy.ts";
+import { createTopics } from "./stack.ts";
 
 const requestTimeoutMs = 3_000;
 const stuckAfterMs = 4_000;
@@ -36,7 +37,10 @@ describe.concurrent("a consumer behind a proxy", () => {
     client = new Kafka({ brokers: [broker.kafka.brokers], logLevel: logLevel.NOTHING });
     const [producer, admin] = [client.producer({ idempotent: true, maxInFlightRequests: 1 }), client.admin()];
     await Promise.all([producer.connect(), admin.connect()]);
-    await admin.createTopics({ topics: topics.map((topic) => ({ topic })), waitForLeaders: true });
+    await createTopics(
+      admin,
+      topics.map((topic) => ({ topic })),
+    );
     write = (topic) => producer.send({ topic, messages: [{ key: "1", value: '{"id":1}' }] });
     end = () => Promise.all([producer.disconnect(), admin.disconnect()]);
   });

@@ -83,14 +83,14 @@ await describeWithKafka("a service on the kafkajs driver", (kafka) => {
   );
 
   test.skipIf(!isBuilt)("SIGKILL: nothing is lost, and what comes twice was not committed", async () => {
-    const topic = await topicWith(600);
+    const topic = await topicWith(3_000);
     const groupId = uniqueName("group");
     const first = await serve(topic, groupId, 300, ["SIGKILL"]);
     expect(first.signal).toBe("SIGKILL");
     // A group that nobody has committed for starts at the beginning.
     const start = Math.max(0, await committed(groupId, topic));
     expect(start).toBeLessThanOrEqual((first.handled.at(-1) ?? 0) + 1);
-    const second = await serve(topic, groupId, 600 - start, ["SIGTERM"]);
-    expect(second.handled).toEqual(Array.from({ length: 600 - start }, (_, i) => start + i));
+    const second = await serve(topic, groupId, 3_000 - start, ["SIGTERM"]);
+    expect(second.handled).toEqual(Array.from({ length: 3_000 - start }, (_, i) => start + i));
   });
 });

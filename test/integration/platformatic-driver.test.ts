@@ -160,7 +160,7 @@ describe.skipIf(skipReason !== "")("a secured broker", { meta: { skipReason } },
     kafka = await startSecuredKafka();
     const admin = new Kafka({ brokers: [kafka.plain], logLevel: logLevel.NOTHING }).admin();
     await admin.connect();
-    await admin.createTopics({ topics: [{ topic: "rows" }] });
+    await createTopics(admin, [{ topic: "rows" }]);
     await admin.disconnect();
   });
   afterAll(() => kafka.stop());

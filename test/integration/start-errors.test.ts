@@ -5,6 +5,7 @@ import { kafkajs, type KafkaJsOptions } from "@cdckit/kafkajs";
 import { Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { missingForKafka, password, type SecuredKafka, startSecuredKafka, username } from "./secured-kafka.ts";
+import { createTopics } from "./stack.ts";
 
 const skipReason = await missingForKafka();
 const refusedCanary = "canary-refused-password";
@@ -25,7 +26,7 @@ describe.skipIf(skipReason !== "")("a start that cannot succeed", { meta: { skip
     patientHttp.listen(0, "127.0.0.1");
     const admin = new Kafka({ brokers: [kafka.plain], logLevel: logLevel.NOTHING }).admin();
     await admin.connect();
-    await admin.createTopics({ topics: [{ topic: "rows" }] });
+    await createTopics(admin, [{ topic: "rows" }]);
     await admin.disconnect();
   });
   afterAll(async () => {
@@ -93,7 +94,7 @@ describe.skipIf(skipReason !== "")("a start that cannot succeed", { meta: { skip
     const failure = await fails(options());
     expect.soft(failure.message).toContain(said);
     expect.soft(failure.code).toBe(code);
-    expect.soft(failure.tookMs).toBeLessThan(said === "answer" ? 45_000 : 5_000); // silence may pass
+    expect.soft(failure.tookMs).toBeLessThan(said === "answer" ? 45_000 : 15_000); // silence may pass, and other tests take of the machine
     expect(failure.message).not.toContain(refusedCanary);
   });
 });

@@ -143,7 +143,7 @@ test("Ctrl-C stops the run, whose result is kept, and ends at once", async () =>
   const events = await ui.ask("/api/events");
   const { code, tookMs } = await ui.stop();
   expect(code).toBe(130);
-  expect(tookMs).toBeLessThan(3_000); // a second, and what other tests take of the machine
+  expect(tookMs).toBeLessThan(10_000); // a second, and what other tests take of the machine
   expect(await events.text()).toContain("event: closing");
   const [id] = readdirSync(ui.dir);
   await vi.waitFor(() => expect(readFileSync(join(ui.dir, id ?? "", "result.json"), "utf8")).toContain('"aborted":true'), waiting);
@@ -254,6 +254,7 @@ describe.skipIf(found.skip !== false)("cdc-bench ui in Chromium", { meta: { skip
     expect(readFileSync(await saved.path(), "utf8")).toBe(readFileSync(join(ui.dir, id ?? "", "result.json"), "utf8"));
     await runCodec(await goTo(page, "#measure"), "40");
     await goTo(page, "#results");
+    await page.locator("#kept tbody tr").nth(1).waitFor();
     expect(await page.locator("#kept tbody tr").count()).toBe(2);
     await page.locator('#kept input[name="before"]').nth(1).check();
     await page.locator('#kept input[name="now"]').nth(0).check();

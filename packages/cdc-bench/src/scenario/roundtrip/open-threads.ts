@@ -3,13 +3,12 @@ import type { Leftovers } from "../../leftovers/leftovers.ts";
 import { brokersText } from "../../leftovers/removers/kafka.ts";
 import { type Thing, withoutLogin } from "../../leftovers/thing.ts";
 import type { ClusterConnection } from "../../load/connection.ts";
+import { createTopics } from "../../load/topics.ts";
 import { openCluster, throwAwayGroup } from "../../load/cluster.ts";
-import { explainRefusal } from "../../load/explain-refusal.ts";
 import type { Observer } from "../../observe/observer.ts";
 import { TripThread } from "./trip-thread.ts";
 import { connectRedis } from "./redis-connection.ts";
 import type { Via } from "./transport.ts";
-import { createKafkaClient } from "../../load/kafka-client.ts";
 
 /** Where round trips go. Holds secrets. */
 export interface RoundtripTarget {
@@ -45,7 +44,10 @@ export async function openThreads(options: ThreadsOptions, { leftovers, observer
     await leftovers.making(thing);
   }
   if (target.connection !== null) {
-    await createTopics(target.connection, names);
+    await createTopics(
+      target.connection,
+      names.map((topic) => ({ topic, partitions: 1 })),
+    );
   }
   const peer = peerOf(target);
   const threads = names.map((place) => {
@@ -109,19 +111,6 @@ function thingsOf(name: string, { target, valuesInFlight }: ThreadsOptions): rea
   const at = withoutLogin(target.redisUrl ?? "");
   const keys = target.via === "redis" ? Array.from({ length: valuesInFlight }, (_, slot) => `${name}:${slot}`) : [name];
   return keys.map((key) => ({ kind: "redis-key", name: key, at }));
-}
-
-async function createTopics(connection: ClusterConnection, topics: readonly string[]): Promise<void> {
-  const kafka = createKafkaClient(connection, 3);
-  const admin = kafka.admin();
-  try {
-    await admin.connect();
-    await admin.createTopics({ topics: topics.map((topic) => ({ topic, numPartitions: 1 })), waitForLeaders: true });
-  } catch (error) {
-    throw await explainRefusal(connection, error);
-  } finally {
-    await admin.disconnect();
-  }
 }
 
 function peerOf({ connection, redisUrl }: RoundtripTarget): string {
