@@ -1,17 +1,26 @@
-/** More bytes are compared by the runtime, whose call costs more than a loop over this many. */
+import { areSameWords, maxWordBytes, words } from "./words.ts";
+
+/** More bytes are compared eight at a time if there is a view of them, and by the runtime if not. */
 const maxInline = 128;
 
 /** Fewer bytes are compared one by one, and the loop ends at the first difference. */
 const minBytes = 8;
 
-/** Whether the message begins with the prefix, and has more bytes after it. */
-export function beginsWith(bytes: Uint8Array, start: number, end: number, prefix: Buffer): boolean {
+/** Whether the message begins with the prefix, and has more bytes after it. `view` is of the prefix. */
+export function beginsWith(bytes: Uint8Array, start: number, end: number, prefix: Buffer, view: DataView | null = null): boolean {
   const { length } = prefix;
   if (start + length >= end) {
     return false;
   }
+  if (length > maxInline) {
+    if (view === null || length > maxWordBytes) {
+      return prefix.compare(bytes, start, start + length) === 0;
+    }
+    words.turnTo(bytes);
+    return areSameWords(view, 0, words.view, words.offset + start, length);
+  }
   if (length >= minBytes) {
-    return length > maxInline ? prefix.compare(bytes, start, start + length) === 0 : areSame(prefix, 0, bytes, start, length);
+    return areSame(prefix, 0, bytes, start, length);
   }
   for (let i = 0; i < length; i++) {
     if (bytes[start + i] !== prefix[i]) {

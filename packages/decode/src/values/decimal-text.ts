@@ -14,9 +14,9 @@ const zeros = "0".repeat(maxScale - minScale);
 
 /** The largest scale for which a double holds 10^scale and all integers below it exactly. */
 const maxSmallScale = 15;
-const powers: readonly number[] = Object.freeze(Array.from({ length: maxSmallScale + 1 }, (_, n) => 10 ** n));
+const powers: readonly number[] = Array.from({ length: maxSmallScale + 1 }, (_, n) => 10 ** n);
 
-const zeroTexts: readonly string[] = Object.freeze(powers.map((_, scale) => (scale === 0 ? "0" : `0.${"0".repeat(scale)}`)));
+const zeroTexts: readonly string[] = powers.map((_, scale) => (scale === 0 ? "0" : `0.${"0".repeat(scale)}`));
 
 /** Whether a scale is an integer within bounds. */
 export function isScale(scale: unknown): scale is number {

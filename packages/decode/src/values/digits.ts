@@ -1,9 +1,12 @@
-/** Decimal digits as text, from tables. `String(n).padStart(...)` costs more than all the code around it. */
+/**
+ * Decimal digits as text, from tables. `String(n).padStart(...)` costs more than all the code around it. The tables are not frozen: V8 reads a
+ * frozen array by a call, which takes a sixth of the time of a decimal.
+ */
 
-const tripled: readonly string[] = Object.freeze(Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, "0")));
-const doubled: readonly string[] = Object.freeze(Array.from({ length: 100 }, (_, n) => String(n).padStart(2, "0")));
-const pointed: readonly string[] = Object.freeze(doubled.map((digits) => `.${digits}`));
-const plain: readonly string[] = Object.freeze(Array.from({ length: 1000 }, (_, n) => String(n)));
+const tripled: readonly string[] = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, "0"));
+const doubled: readonly string[] = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, "0"));
+const pointed: readonly string[] = doubled.map((digits) => `.${digits}`);
+const plain: readonly string[] = Array.from({ length: 1000 }, (_, n) => String(n));
 
 /** Two digits of an integer from 0 to 99. */
 export function twoDigits(value: number): string {

@@ -1,6 +1,7 @@
 import { generateMaker, type Maker } from "../../encoding/codegen.ts";
 import { type FastPathMatch, fastPathMiss } from "../../encoding/fast-path.ts";
 import { beginsWith } from "../../encoding/same-bytes.ts";
+import { viewOf } from "../../encoding/words.ts";
 import { Tombstone } from "../../envelope/control-events.ts";
 import type { EnvelopeFormat, EnvelopeScope, Route } from "../../envelope/envelope.ts";
 import { Origin } from "../../envelope/origin.ts";
@@ -66,6 +67,8 @@ export function compileFastPath(parts: FastPathParts, owner: CodeOwner): FastPat
     envelopeFormat,
     semantics,
     beginsWith,
+    keyView: key === null ? null : viewOf(key.prefix),
+    valueView: value === null ? null : viewOf(value.prefix),
     fastPathMiss,
     Origin,
     Tombstone,
@@ -134,7 +137,7 @@ const maxWritten = 8;
 function begins(side: Side, match: Exclude<Sided, null>): string {
   const prefix = typeof match === "string" ? null : match.prefix;
   if (prefix === null || prefix.length > maxWritten) {
-    return `beginsWith(${side}Bytes, ${side}Start, ${side}End, ${side}Prefix)`;
+    return `beginsWith(${side}Bytes, ${side}Start, ${side}End, ${side}Prefix, ${side}View)`;
   }
   const same = [...prefix].map((byte, i) => `${side}Bytes[${side}Start + ${i}] === ${byte}`);
   return [`${side}Start + ${prefix.length} < ${side}End`, ...same].join(" && ");

@@ -3,6 +3,7 @@
  * variable. Values from schemas are scope constants or pass through `quote`; the rest is our own templates.
  */
 import { type PlaceholderBytes, UNAVAILABLE } from "../../values/unavailable.ts";
+import { BlockMemo } from "../block-memo.ts";
 import { generate, property, quote } from "../codegen.ts";
 import { Deferred } from "../reader.ts";
 import * as primitives from "./cursor.ts";
@@ -263,23 +264,56 @@ return o;`;
       const seen = defer.peek.map((_, i) => `y${i}`);
       const known = seen.map((value) => `${name}_${value}`);
       this.#functions.push(`let ${[...known, `${name}_is`, `${name}_known=false`].join(",")};`);
-      const fields = defer.record === null ? null : defer.record.fields;
-      const skips =
-        fields === null || instruction.kind !== "record"
-          ? this.#value(instruction, null, "d")
-          : fields.map((field, i) => this.#peek(field, defer.peek.indexOf(i))).join("\n");
-      const zeroByteCount = instruction.kind === "record" ? this.#zeroByteCount(instruction) : "";
       const locals = seen.length === 0 ? "" : `let ${seen.join(",")};`;
       const changed = [`!${name}_known`, ...seen.map((value, i) => `${value}!==${known[i]}`)].join("||");
       const keep = seen.map((value, i) => `${known[i]}=${value};`).join("");
-      return `${this.#open(name)}const start=p;${locals}${zeroByteCount}
+      const resolved = `if(${changed}){is=${this.#constant(defer.resolve)}([${seen.join(",")}]);${name}_is=is;${keep}${name}_known=true;}`;
+      const skips = this.#peeks(instruction, defer);
+      const zeroByteCount = instruction.kind === "record" ? this.#zeroByteCount(instruction) : "";
+      return `${this.#open(name)}const start=p;let is=${name}_is;${locals}${zeroByteCount}
 ${skips}
-let is=${name}_is;
-if(${changed}){is=${this.#constant(defer.resolve)}([${seen.join(",")}]);${name}_is=is;${keep}${name}_known=true;}
+${resolved}
 const late=new Deferred(is,${part},b,start,p);${defer.isJudged ? "" : "late.judge();"}
 at.p=p;
 return late;}`;
     });
+  }
+
+  /** Statements that move `p` to the end of a value and read the texts that are peeked at. Fields that stand as they did before are moved over. */
+  #peeks(instruction: ReadInstruction, { record, peek }: DeferInstruction): string {
+    if (record === null || instruction.kind !== "record") {
+      return this.#value(instruction, null, "d");
+    }
+    const { fields } = record;
+    const isKept = fields.map((field) => this.#isJudgedByBytes(field.instruction));
+    const memo = this.#constant(new BlockMemo(isKept, "anything"));
+    const texts = peek.map((field, i) => (field < 0 ? "" : `y${i}=${memo}.texts[${i}];`)).join("");
+    const reads = fields.map((field, i) => {
+      const peeked = peek.indexOf(i);
+      const keepText = peeked < 0 ? "" : `${memo}.keepText(${peeked},y${peeked});`;
+      return `if(i===${i}){f=p;${this.#peek(field, peeked)}${keepText}${memo}.keep(b,f,p,${i});i=${memo}.next(b,p,e,${i + 1});p=${memo}.pos;}`;
+    });
+    return `let f=p,i=${memo}.begin(b,p,e);p=${memo}.pos;${texts}
+${reads.join("\n")}`;
+  }
+
+  /** Whether equal bytes are judged equally in every message: a scalar that adds nothing to the message's cost. */
+  #isJudgedByBytes(instruction: ReadInstruction): boolean {
+    switch (instruction.kind) {
+      case "null":
+      case "boolean":
+      case "int":
+      case "long":
+      case "float":
+      case "double":
+      case "string":
+      case "enum":
+        return true;
+      case "union":
+        return this.#costs.branches(instruction) === null && instruction.branches.every((branch) => this.#isJudgedByBytes(branch));
+      default:
+        return false;
+    }
   }
 
   #peek({ instruction }: FieldInstruction, peeked: number): string {

@@ -1,7 +1,11 @@
 import { DecodeError } from "../../errors.ts";
 import { asciiText, latin1, readText as readUtf8 } from "../utf8-text.ts";
+import { words } from "../words.ts";
 import { isLong } from "./integer-range.ts";
 import { exactInteger } from "./exact-integer.ts";
+
+const noBytes = new Uint8Array(0);
+const noView = new DataView(noBytes.buffer);
 
 /**
  * The position of a fast reader in JSON text. Fast readers do not throw if the text is not as they expect: they set `pos` to {@link missed}
@@ -9,6 +13,9 @@ import { exactInteger } from "./exact-integer.ts";
  */
 export class JsonCursor {
   bytes: Uint8Array;
+  /** The same bytes, to compare eight at a time: `view.getFloat64(viewOffset + p, true)` begins with `bytes[p]`. */
+  view: DataView = noView;
+  viewOffset = 0;
   pos = 0;
   end = 0;
   /** Whether the last nested value contains numbers that are kept as text. */
@@ -21,6 +28,9 @@ export class JsonCursor {
   /** Turns to these bytes. */
   open(bytes: Uint8Array, start: number, end: number): void {
     this.bytes = bytes;
+    words.turnTo(bytes);
+    this.view = words.view;
+    this.viewOffset = words.offset;
     this.pos = start;
     this.end = end;
   }
@@ -28,10 +38,9 @@ export class JsonCursor {
   /** Drops the bytes: a topic without new messages must not keep its last batch in memory. */
   close(): void {
     this.bytes = noBytes;
+    this.view = noView;
   }
 }
-
-const noBytes = new Uint8Array(0);
 
 export const missed = -1;
 

@@ -1,7 +1,8 @@
+import { BlockMemo } from "../block-memo.ts";
 import { generate, property } from "../codegen.ts";
+import { differSource } from "../words.ts";
 import { type CompileOptions, Deferred, type DeferredField } from "../reader.ts";
 import { type Field, type PrimitiveType, type RecordType, type Type, withoutNull } from "../type.ts";
-import { BlockMemo } from "./block-memo.ts";
 import { type Convert, type ConvertContext, compileColumn, compileConvert, int64For, integerRange } from "./convert.ts";
 import {
   JsonCursor,
@@ -200,7 +201,7 @@ class Emitter {
   #emit(name: string, lines: readonly string[], isEmpty: boolean, result: string): void {
     this.source += `
 function ${name}(c) {
-  const b = c.bytes, e = c.end; let p = c.pos, n = 0, t = null;
+  const b = c.bytes, e = c.end, w = c.view, o = c.viewOffset; let p = c.pos, q = 0, n = 0, t = null;
   if (b[p] !== 123) { skipScalar(c); if (b[p] !== 110) c.pos = missed; return null; }
   ${isEmpty ? "p++;" : lines.join("\n  ")}
   if (b[p] !== 125) { c.pos = missed; return null; }
@@ -209,16 +210,14 @@ function ${name}(c) {
 }`;
   }
 
-  /** Statements that compare the bytes of `{"name":` or `,"name":` and move over them. */
+  /** Statements that compare the bytes of `{"name":` or `,"name":` and move over them. Bytes after the end of the buffer throw, which is a miss. */
   #literal(name: string, isFirst: boolean): string {
     const bytes = Buffer.from(`${isFirst ? "{" : ","}${JSON.stringify(name)}:`, "utf8");
     this.#codeChars += codeCharsPerField + bytes.length * codeCharsPerNameByte;
     if (this.isTooLong) {
       return "";
     }
-    // An index that is cut to 32 bits needs no check for overflow.
-    const differs = [...bytes].map((byte, i) => `b[(p + ${i}) | 0] !== ${byte}`).join(" || ");
-    return `if (${differs}) { c.pos = missed; return null; } c.pos = p + ${bytes.length};`;
+    return `q = (o + p) | 0; if (${differSource(bytes, "w", "q")}) { c.pos = missed; return null; } c.pos = p + ${bytes.length};`;
   }
 
   /** Statements that move over a column of any type. */
@@ -379,7 +378,13 @@ function ${name}(c) {
     const peeked = defer.peek.map((name) =>
       type.fields.some((inner) => inner.name === name) ? `peek${defer.peek.indexOf(name)}` : "undefined",
     );
-    const memo = this.#constant("memo", new BlockMemo(type.fields.map((inner) => this.#isPlain(inner))));
+    const memo = this.#constant(
+      "memo",
+      new BlockMemo(
+        type.fields.map((inner) => this.#isPlain(inner)),
+        "comma-or-brace",
+      ),
+    );
     const lines = type.fields.map((inner, i) => this.#unlessSame({ inner, i, at: defer.peek.indexOf(inner.name), memo }));
     const texts = peeked.flatMap((name, at) => (name === "undefined" ? [] : [`${name} = ${memo}.texts[${at}]`]));
     const resolve = this.#constant("resolve", defer.resolve);

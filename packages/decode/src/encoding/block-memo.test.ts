@@ -1,7 +1,7 @@
 import { recordOf } from "@cdckit/testkit";
 import { describe, expect, it } from "vitest";
-import { createDecoder } from "../../decoder.ts";
-import type { CdcEvent, KafkaRecord } from "../../index.ts";
+import { createDecoder } from "../decoder.ts";
+import type { CdcEvent, KafkaRecord } from "../index.ts";
 import { BlockMemo } from "./block-memo.ts";
 
 type Fields = readonly string[];
@@ -40,14 +40,20 @@ const block = (lsn: number | string, table: string = "orders"): Fields => [
 const all = [0, 1, 2, 3, 4];
 
 function remembering(fields: Fields): BlockMemo {
-  const memo = new BlockMemo(fields.map(() => true));
+  const memo = new BlockMemo(
+    fields.map(() => true),
+    "comma-or-brace",
+  );
   readBlock(memo, fields);
   return memo;
 }
 
 describe("BlockMemo", () => {
   it("reads every field of the first block, and none of an equal one at another place", () => {
-    const memo = new BlockMemo(all.map(() => true));
+    const memo = new BlockMemo(
+      all.map(() => true),
+      "comma-or-brace",
+    );
     expect(readBlock(memo, block(7))).toEqual(all);
     expect(readBlock(memo, block(7), "}", 9)).toEqual([]);
     expect(readBlock(memo, block(7), ',"more":1}')).toEqual([]);
@@ -93,14 +99,35 @@ describe("BlockMemo", () => {
   });
 
   it("reads fields that must not be remembered, and those for which there is no room", () => {
-    const memo = new BlockMemo([true, false, true]);
+    const memo = new BlockMemo([true, false, true], "comma-or-brace");
     const fields = ['{"a":1', ',"b":2', `,"c":"${"x".repeat(1_100)}"`];
     readBlock(memo, fields);
     expect(readBlock(memo, fields)).toEqual([1, 2]);
   });
 
+  it("takes a field for what it was whatever follows it, if bytes tell where fields end", () => {
+    const memo = new BlockMemo([true, true], "anything");
+    const fields = ["\bab", "\bcdefghijk"];
+    readBlock(memo, fields, "");
+    expect(readBlock(memo, fields, "")).toEqual([]);
+    expect(readBlock(memo, fields, "\u0002")).toEqual([]);
+  });
+
+  it("knows zeros from zeros with a sign, which are equal as doubles", () => {
+    const memo = new BlockMemo([true], "anything");
+    const zeros = new Uint8Array(16);
+    expect(memo.begin(zeros, 0, 16)).toBe(0);
+    memo.keep(zeros, 0, 16, 0);
+    expect(memo.begin(zeros, 0, 16)).toBe(1);
+    const signed = Uint8Array.from(zeros, (_, i) => (i === 15 ? 0x80 : 0));
+    expect(memo.begin(signed, 0, 16)).toBe(0);
+  });
+
   it("keeps what was made of the texts of the remembered block alone", () => {
-    const memo = new BlockMemo(all.map(() => true));
+    const memo = new BlockMemo(
+      all.map(() => true),
+      "comma-or-brace",
+    );
     readBlock(memo, block(7));
     memo.keepHead("of 7");
     readBlock(memo, block(8));
@@ -115,7 +142,10 @@ describe("BlockMemo", () => {
       seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
       return (seed >>> 8) % below;
     };
-    const memo = new BlockMemo(all.map(() => true));
+    const memo = new BlockMemo(
+      all.map(() => true),
+      "comma-or-brace",
+    );
     const read = new Map<number, Set<string>>(all.map((i) => [i, new Set()]));
     for (let i = 0; i < 3_000; i++) {
       const fields = block(random(3) === 0 ? random(300) : 7, random(20) === 0 ? "o".repeat(random(200)) : "orders");
