@@ -1,23 +1,22 @@
 import { areSame, keep } from "./same-bytes.ts";
-import { areSameWords, maxWordBytes, words } from "./words.ts";
+import { areSameWords, isSameText, maxWordBytes, minWordBytes, words } from "./words.ts";
 
 /** Fields after so many bytes of a block are read each time. */
 const maxBytes = 1_024;
-/** Fewer are compared one by one. */
-const minWordBytes = 8;
-/** A word of this many zeros is equal, as a double, to one that has the sign beside them. */
-const zeroWord: Buffer = Buffer.alloc(7);
 /** If fields have changed, the whole block is remembered anew after so many messages: a field that changed once may stay the same again. */
 const messagesBetween = 64;
 
 const comma = 0x2c;
 const closingBrace = 0x7d;
 
-/** What follows a field: a comma or a brace, as in JSON, where a number could have more digits; or anything, if bytes tell where they end. */
-export type FieldEnd = "comma-or-brace" | "anything";
+/**
+ * What fields are made of. Text: as in JSON, where a number could have more digits, so that a comma or a brace must follow. Binary: as in Avro,
+ * where bytes tell themselves where a field ends.
+ */
+export type FieldBytes = "text" | "binary";
 
 /**
- * Remembers the fields of a block as they were in an earlier message: `{"version":"3.5.0","connector":"mysql"` and so on. Most fields of a source
+ * Remembers the fields of a block as they were in an earlier message: `{"version":"3.5.0","connector":"mysql"` and so on, or the same in Avro. Most fields of a source
  * block stay the same for hours, and in a snapshot all of them do. Fields that follow one another and did not change are compared as one run of
  * bytes, which takes a fraction of the time of reading them. A field that did change is read each time, and divides the run.
  *
@@ -31,10 +30,9 @@ export class BlockMemo {
   /** What the plan made of these texts. Undefined while they are not known. */
   head: unknown = undefined;
   readonly #isKept: readonly boolean[];
-  readonly #isDelimited: boolean;
+  readonly #isText: boolean;
   readonly #bytes: Buffer = Buffer.alloc(maxBytes);
-  /** The same bytes; null if words of them may be zero. */
-  #view: DataView | null = null;
+  readonly #view: DataView = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, maxBytes);
   /** Where each field begins in the bytes; the last one is the end of them all. */
   readonly #starts: Int32Array;
   /** For each field, the first one from there on that is to be read. */
@@ -45,9 +43,9 @@ export class BlockMemo {
   #messages = 0;
 
   /** `isKept`: which fields of the block are remembered. */
-  constructor(isKept: readonly boolean[], fieldEnd: FieldEnd) {
+  constructor(isKept: readonly boolean[], made: FieldBytes) {
     this.#isKept = isKept;
-    this.#isDelimited = fieldEnd === "comma-or-brace";
+    this.#isText = made === "text";
     this.#starts = new Int32Array(isKept.length + 1);
     this.#runEnds = new Int32Array(isKept.length);
   }
@@ -118,9 +116,6 @@ export class BlockMemo {
       }
       this.#runEnds[field] = runEnd;
     }
-    const { buffer, byteOffset } = this.#bytes;
-    const kept = this.#bytes.subarray(0, this.#starts.at(-1));
-    this.#view = kept.includes(zeroWord) ? null : new DataView(buffer, byteOffset, maxBytes);
     this.#isLearning = false;
     this.#isFresh = true;
     this.#hasChanged = false;
@@ -151,16 +146,19 @@ export class BlockMemo {
   /** Whether these remembered fields stand at `p`. */
   #stands(b: Uint8Array, p: number, end: number, from: number, length: number): boolean {
     const after = p + length;
-    if (after > end || (this.#isDelimited && (after === end || (b[after] !== comma && b[after] !== closingBrace)))) {
+    if (after > end || (this.#isText && (after === end || (b[after] !== comma && b[after] !== closingBrace)))) {
       return false;
     }
     if (length > maxWordBytes) {
       return this.#bytes.compare(b, p, after, from, from + length) === 0;
     }
-    if (length < minWordBytes || this.#view === null) {
+    if (length < minWordBytes) {
       return areSame(this.#bytes, from, b, p, length);
     }
-    words.turnTo(b);
-    return areSameWords(this.#view, from, words.view, words.offset + p, length);
+    words.turnTo(b); // other bytes may have been read since the last field
+    const start = words.offset + p;
+    return this.#isText
+      ? isSameText(this.#view, from, words.view, start, length)
+      : areSameWords(this.#view, from, words.view, start, length);
   }
 }

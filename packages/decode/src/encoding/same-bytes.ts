@@ -1,4 +1,4 @@
-import { areSameWords, maxWordBytes, words } from "./words.ts";
+import { isSameText, maxWordBytes, words } from "./words.ts";
 
 /** More bytes are compared eight at a time if there is a view of them, and by the runtime if not. */
 const maxInline = 128;
@@ -6,7 +6,7 @@ const maxInline = 128;
 /** Fewer bytes are compared one by one, and the loop ends at the first difference. */
 const minBytes = 8;
 
-/** Whether the message begins with the prefix, and has more bytes after it. `view` is of the prefix. */
+/** Whether the message begins with the prefix, and has more bytes after it. `view` is {@link viewOfText} of the prefix. */
 export function beginsWith(bytes: Uint8Array, start: number, end: number, prefix: Buffer, view: DataView | null = null): boolean {
   const { length } = prefix;
   if (start + length >= end) {
@@ -17,7 +17,7 @@ export function beginsWith(bytes: Uint8Array, start: number, end: number, prefix
       return prefix.compare(bytes, start, start + length) === 0;
     }
     words.turnTo(bytes);
-    return areSameWords(view, 0, words.view, words.offset + start, length);
+    return isSameText(view, 0, words.view, words.offset + start, length);
   }
   if (length >= minBytes) {
     return areSame(prefix, 0, bytes, start, length);

@@ -1,58 +1,77 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { generate } from "./codegen.ts";
-import { areSameWords, differSource, viewOf, words } from "./words.ts";
+import { areSameWords, isSameText, otherTextSource, viewOfText, words } from "./words.ts";
 
 /** Bytes among which words that are special as doubles are common: NaN, infinities, zeros of either sign, subnormal numbers. */
-const byte = fc.oneof(fc.constantFrom(0x00, 0x01, 0x7f, 0x80, 0xf0, 0xf8, 0xff), fc.integer({ min: 0, max: 255 }));
-const bytesOf = (minLength: number) =>
-  fc.uint8Array({ minLength, maxLength: 40 }).chain(({ length }) => fc.array(byte, { minLength: length, maxLength: length }));
+const anyByte = fc.oneof(fc.constantFrom(0x00, 0x01, 0x7f, 0x80, 0xf0, 0xf8, 0xff), fc.integer({ min: 0, max: 255 }));
+const textByte = fc.oneof(fc.constantFrom(0x20, 0x7f, 0x80, 0xef, 0xbf), fc.integer({ min: 0x20, max: 0xbf }));
+/** Known bytes, one of them changed, and some others. */
+const casesOf = (byte: typeof anyByte, minLength: number) =>
+  fc.record({
+    known: fc.array(byte, { minLength, maxLength: 40 }),
+    others: fc.array(anyByte, { minLength: 40, maxLength: 40 }),
+    nth: fc.nat(),
+    mask: fc.integer({ min: 1, max: 255 }),
+  });
+type Case = { readonly known: readonly number[]; readonly others: readonly number[]; readonly nth: number; readonly mask: number };
 
-/** The bytes, at an odd place in a buffer with others around them. */
-function placed(bytes: readonly number[]): Uint8Array {
-  const buffer = new Uint8Array([...Array.from({ length: 5 }, () => 0x80), ...bytes, ...Array.from({ length: 9 }, () => 0xff)]);
-  return buffer.subarray(5, 5 + bytes.length);
+/** All bytes of a case that have the length of the known ones, and whether they are the same. */
+function comparedIn({ known, others, nth, mask }: Case): readonly (readonly [bytes: readonly number[], isSame: boolean])[] {
+  const changed = known.map((one, i) => (i === nth % known.length ? one ^ mask : one));
+  const random = others.slice(0, known.length);
+  return [
+    [known, true],
+    [changed, false],
+    [random, random.every((one, i) => one === known[i])],
+  ];
 }
 
-const nonZero = (bytes: readonly number[]): readonly number[] => bytes.map((one) => (one === 0 ? 1 : one));
+/** Turns the words to the bytes, at an odd place in a buffer with others around them. */
+function turnTo(bytes: readonly number[]): void {
+  const buffer = new Uint8Array([...Array.from({ length: 5 }, () => 0x80), ...bytes, ...Array.from({ length: 9 }, () => 0xff)]);
+  words.turnTo(buffer.subarray(5, 5 + bytes.length));
+}
 
-describe("areSameWords", () => {
-  it("is true only for equal bytes, and is so for those of text", () => {
+const viewOf = (bytes: readonly number[]): DataView => new DataView(Uint8Array.from(bytes).buffer);
+
+describe("comparing", () => {
+  it("any bytes with known ones is true if and only if they are the same", () => {
     fc.assert(
-      fc.property(bytesOf(8), fc.nat(), fc.integer({ min: 1, max: 255 }), (some, nth, mask) => {
-        const known = nonZero(some);
-        const view = viewOf(Uint8Array.from(known)) as DataView;
-        const changed = known.map((one, i) => (i === nth % known.length ? one ^ mask : one));
-        for (const bytes of [known, changed, some]) {
-          words.turnTo(placed(bytes));
-          const isSame = areSameWords(view, 0, words.view, words.offset, known.length);
-          expect(isSame && !Buffer.from(bytes).equals(Buffer.from(known))).toBe(false);
+      fc.property(casesOf(anyByte, 4), (drawn) => {
+        for (const [bytes, isSame] of comparedIn(drawn)) {
+          turnTo(bytes);
+          expect(areSameWords(viewOf(drawn.known), 0, words.view, words.offset, bytes.length)).toBe(isSame);
         }
-        const text = known.map((one) => 0x20 + (one % 0x5f));
-        words.turnTo(placed(text));
-        expect(areSameWords(viewOf(Uint8Array.from(text)) as DataView, 0, words.view, words.offset, text.length)).toBe(true);
       }),
     );
   });
 
-  it("is not asked about zeros: a zero has two signs", () => {
-    expect(viewOf(Uint8Array.of(1, 2, 0))).toBeNull();
-  });
-});
-
-describe("differSource", () => {
-  const differs = (known: Uint8Array): ((view: DataView, position: number) => boolean) =>
-    generate(`return (v, q) => ${differSource(known, "v", "q")};`, {}) as (view: DataView, position: number) => boolean;
-
-  it("is false for the same bytes and true for all others", () => {
+  it("any bytes with known text is true if and only if they are the same", () => {
     fc.assert(
-      fc.property(bytesOf(4), fc.nat(), fc.integer({ min: 1, max: 255 }), (some, nth, mask) => {
-        const known = nonZero(some);
-        const isOther = differs(Uint8Array.from(known));
-        const changed = known.map((one, i) => (i === nth % known.length ? one ^ mask : one));
-        for (const bytes of [known, changed]) {
-          words.turnTo(placed(bytes));
-          expect(isOther(words.view, words.offset)).toBe(bytes === changed);
+      fc.property(casesOf(textByte, 8), (drawn) => {
+        const known = viewOfText(Uint8Array.from(drawn.known)) as DataView; // it has no control characters
+        for (const [bytes, isSame] of comparedIn(drawn)) {
+          turnTo(bytes);
+          expect(isSameText(known, 0, words.view, words.offset, bytes.length)).toBe(isSame);
+        }
+      }),
+    );
+  });
+
+  it("has no view of bytes that are no text: as doubles, zeros with different signs would be the same", () => {
+    expect(viewOfText(Uint8Array.of(0x61, 0x62, 0x00))).toBeNull();
+    expect(viewOfText(Uint8Array.of(0x61, 0x0f, 0x80))).toBeNull();
+  });
+
+  it("any bytes with known text in generated code says whether they are others", () => {
+    fc.assert(
+      fc.property(casesOf(textByte, 4), (drawn) => {
+        const source = `return (view, at) => ${otherTextSource(Uint8Array.from(drawn.known), "view", "at")};`;
+        const areOthers = generate(source, {}) as (view: DataView, at: number) => boolean;
+        for (const [bytes, isSame] of comparedIn(drawn)) {
+          turnTo(bytes);
+          expect(areOthers(words.view, words.offset)).toBe(!isSame);
         }
       }),
     );
@@ -60,6 +79,12 @@ describe("differSource", () => {
 });
 
 describe("words", () => {
+  const expectAt = (bytes: Uint8Array): void => {
+    words.turnTo(bytes);
+    expect(words.view.getUint8(words.offset)).toBe(bytes[0]);
+    expect(words.view.getUint8(words.offset + bytes.length - 1)).toBe(bytes.at(-1));
+  };
+
   it("turn to bytes wherever they lie in their buffer", () => {
     const buffer = new ArrayBuffer(64);
     for (const [start, length] of [
@@ -67,10 +92,24 @@ describe("words", () => {
       [9, 20],
       [40, 24],
     ] as const) {
-      const bytes = new Uint8Array(buffer, start, length).fill(start + 1);
-      words.turnTo(bytes);
-      expect(words.view.getUint8(words.offset)).toBe(start + 1);
-      expect(words.view.getUint8(words.offset + length - 1)).toBe(start + 1);
+      expectAt(new Uint8Array(buffer, start, length).fill(start + 1));
     }
+  });
+
+  it("turn to bytes of a buffer that was shrunk and has grown again", () => {
+    const buffer = Reflect.construct(ArrayBuffer, [64, { maxByteLength: 64 }]) as ArrayBuffer & { resize(length: number): void };
+    const bytes = new Uint8Array(buffer, 32, 16).fill(7);
+    expectAt(bytes);
+    buffer.resize(8);
+    words.turnTo(bytes);
+    buffer.resize(64);
+    expectAt(bytes.fill(9));
+  });
+
+  it("turn to no bytes if their buffer was transferred", () => {
+    const bytes = new Uint8Array(16);
+    structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+    words.turnTo(bytes);
+    expect(() => words.view.getUint8(words.offset)).toThrow(RangeError);
   });
 });

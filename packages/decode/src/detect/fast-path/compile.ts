@@ -1,7 +1,7 @@
 import { generateMaker, type Maker } from "../../encoding/codegen.ts";
 import { type FastPathMatch, fastPathMiss } from "../../encoding/fast-path.ts";
 import { beginsWith } from "../../encoding/same-bytes.ts";
-import { viewOf } from "../../encoding/words.ts";
+import { viewOfText } from "../../encoding/words.ts";
 import { Tombstone } from "../../envelope/control-events.ts";
 import type { EnvelopeFormat, EnvelopeScope, Route } from "../../envelope/envelope.ts";
 import { Origin } from "../../envelope/origin.ts";
@@ -67,8 +67,8 @@ export function compileFastPath(parts: FastPathParts, owner: CodeOwner): FastPat
     envelopeFormat,
     semantics,
     beginsWith,
-    keyView: key === null ? null : viewOf(key.prefix),
-    valueView: value === null ? null : viewOf(value.prefix),
+    keyView: key === null ? null : viewOfText(key.prefix),
+    valueView: value === null ? null : viewOfText(value.prefix),
     fastPathMiss,
     Origin,
     Tombstone,

@@ -286,7 +286,7 @@ return late;}`;
     }
     const { fields } = record;
     const isKept = fields.map((field) => this.#isJudgedByBytes(field.instruction));
-    const memo = this.#constant(new BlockMemo(isKept, "anything"));
+    const memo = this.#constant(new BlockMemo(isKept, "binary"));
     const texts = peek.map((field, i) => (field < 0 ? "" : `y${i}=${memo}.texts[${i}];`)).join("");
     const reads = fields.map((field, i) => {
       const peeked = peek.indexOf(i);

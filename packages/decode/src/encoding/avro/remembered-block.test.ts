@@ -78,7 +78,7 @@ test("a sequence of messages is read as if each were the first", () => {
         }
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });
 

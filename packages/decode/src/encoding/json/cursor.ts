@@ -25,20 +25,31 @@ export class JsonCursor {
     this.bytes = noBytes;
   }
 
+  /**
+   * What the reader makes of these bytes; null if it misses. What it throws is a miss, too: a value that cannot be converted (its name may be
+   * repeated, and then only the last value counts), or a text that ends too early at the end of its buffer.
+   */
+  read(fast: (c: JsonCursor) => unknown, bytes: Uint8Array, start: number, end: number): unknown {
+    try {
+      this.open(bytes, start, end);
+      return fast(this);
+    } catch {
+      this.pos = missed;
+      return null;
+    } finally {
+      this.bytes = noBytes; // a topic without new messages must not keep its last batch in memory
+      this.view = noView;
+    }
+  }
+
   /** Turns to these bytes. */
   open(bytes: Uint8Array, start: number, end: number): void {
-    this.bytes = bytes;
     words.turnTo(bytes);
+    this.bytes = bytes;
     this.view = words.view;
     this.viewOffset = words.offset;
     this.pos = start;
     this.end = end;
-  }
-
-  /** Drops the bytes: a topic without new messages must not keep its last batch in memory. */
-  close(): void {
-    this.bytes = noBytes;
-    this.view = noView;
   }
 }
 

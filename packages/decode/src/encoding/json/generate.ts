@@ -1,6 +1,6 @@
 import { BlockMemo } from "../block-memo.ts";
 import { generate, property } from "../codegen.ts";
-import { differSource } from "../words.ts";
+import { otherTextSource } from "../words.ts";
 import { type CompileOptions, Deferred, type DeferredField } from "../reader.ts";
 import { type Field, type PrimitiveType, type RecordType, type Type, withoutNull } from "../type.ts";
 import { type Convert, type ConvertContext, compileColumn, compileConvert, int64For, integerRange } from "./convert.ts";
@@ -210,14 +210,14 @@ function ${name}(c) {
 }`;
   }
 
-  /** Statements that compare the bytes of `{"name":` or `,"name":` and move over them. Bytes after the end of the buffer throw, which is a miss. */
+  /** Statements that compare the bytes of `{"name":` or `,"name":` and move over them. */
   #literal(name: string, isFirst: boolean): string {
     const bytes = Buffer.from(`${isFirst ? "{" : ","}${JSON.stringify(name)}:`, "utf8");
     this.#codeChars += codeCharsPerField + bytes.length * codeCharsPerNameByte;
     if (this.isTooLong) {
       return "";
     }
-    return `q = (o + p) | 0; if (${differSource(bytes, "w", "q")}) { c.pos = missed; return null; } c.pos = p + ${bytes.length};`;
+    return `q = (o + p) | 0; if (${otherTextSource(bytes, "w", "q")}) { c.pos = missed; return null; } c.pos = p + ${bytes.length};`;
   }
 
   /** Statements that move over a column of any type. */
@@ -382,7 +382,7 @@ function ${name}(c) {
       "memo",
       new BlockMemo(
         type.fields.map((inner) => this.#isPlain(inner)),
-        "comma-or-brace",
+        "text",
       ),
     );
     const lines = type.fields.map((inner, i) => this.#unlessSame({ inner, i, at: defer.peek.indexOf(inner.name), memo }));
@@ -450,9 +450,7 @@ function ${name}(c) {
     const late: { fast: FastReader | null } = { fast: null };
     this.#lateReaders.push([late, this.record(type, { isTop: false, isRow: false })]);
     return (bytes, start, end) => {
-      cursor.open(bytes, start, end);
-      const value = late.fast === null ? null : late.fast(cursor);
-      cursor.close();
+      const value = late.fast === null ? null : cursor.read(late.fast, bytes, start, end);
       return value !== null && cursor.pos === end ? value : convert(parseJson(bytes, start, end, parse));
     };
   }

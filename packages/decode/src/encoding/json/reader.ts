@@ -7,7 +7,7 @@ import { unavailableTests } from "../../values/unavailable.ts";
 import type { CompileBudget } from "../compile-budget.ts";
 import { fastPathMiss } from "../fast-path.ts";
 import { type Convert, type ConvertContext, compileAny, compileColumn, compileConvert, mismatch, recordConvert } from "./convert.ts";
-import { JsonCursor, missed } from "./cursor.ts";
+import { JsonCursor } from "./cursor.ts";
 import { countFields, generateFastReader, type FastReader } from "./generate.ts";
 import { isJsonObject, type ParseOptions, parseJson } from "./parse.ts";
 import { repeatedCost } from "./repeated-cost.ts";
@@ -91,9 +91,7 @@ export class JsonReader implements PayloadReader {
       return fastPathMiss;
     }
     const cursor = this.#cursor;
-    cursor.open(bytes, start, end);
-    const value = tryFast(this.#fast, cursor);
-    cursor.close();
+    const value = cursor.read(this.#fast, bytes, start, end);
     if (cursor.pos === end) {
       this.#credit = fullCredit;
       return value;
@@ -115,16 +113,6 @@ export class JsonReader implements PayloadReader {
   convertFinal(parsed: unknown): unknown {
     this.#final ??= this.#compile({ ...this.#context, isFinal: true, records: new Map() });
     return this.#final(parsed);
-  }
-}
-
-/** A value that cannot be converted is a miss too. The name may be repeated, and then only the last value counts. */
-function tryFast(fast: FastReader, cursor: JsonCursor): unknown {
-  try {
-    return fast(cursor);
-  } catch {
-    cursor.pos = missed;
-    return null;
   }
 }
 
