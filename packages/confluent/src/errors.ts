@@ -9,6 +9,8 @@ export type ConfluentDriverErrorCode =
   | "native-part-missing"
   /** The listener speaks another protocol than the one that was tried: TLS or plain, HTTP. */
   | "protocol-mismatch"
+  /** A record batch is damaged, or is written in a way that librdkafka does not know. Its error is the cause. */
+  | "batch-unreadable"
   /** A commit was refused, or was not answered. */
   | "commit-failed"
   /** librdkafka gave up. Its error is the cause. */

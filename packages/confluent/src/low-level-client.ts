@@ -140,6 +140,8 @@ export function answerOf<T>(ask: (done: Answer<T>) => void): Promise<T> {
 
 /** Codes of librdkafka and of Kafka that the driver tells apart. */
 export const codes = {
+  badMessage: -199,
+  badCompression: -198,
   unknownTopic: -188,
   allBrokersDown: -187,
   timedOut: -185,
@@ -147,6 +149,7 @@ export const codes = {
   assignPartitions: -175,
   revokePartitions: -174,
   state: -172,
+  notImplemented: -170,
   authentication: -169,
   ssl: -181,
   resolve: -193,

@@ -28,6 +28,7 @@ import { ReplacedConnections } from "./replaced-connections.ts";
 import { ReturnedTopics } from "./returned-topics.ts";
 import { readReport, type Report } from "./statistics.ts";
 import { Transactions } from "./transactions.ts";
+import { UnreadableBatches } from "./unreadable-batches.ts";
 import { Writer } from "./writer.ts";
 
 export interface SessionParts {
@@ -72,6 +73,7 @@ export class ConfluentSession implements DriverSession {
   readonly #lease: GroupLease;
   readonly #replacedConnections: ReplacedConnections;
   readonly #returnedTopics: ReturnedTopics;
+  readonly #unreadableBatches: UnreadableBatches = new UnreadableBatches();
   #watch: TopicWatch | undefined;
   readonly #topicCheck: TopicCheck<Held>;
   #topics: readonly string[] = [];
@@ -257,6 +259,11 @@ export class ConfluentSession implements DriverSession {
     } else if (error.code !== codes.state) {
       if (error.code === codes.unknownTopicOrPartition || error.code === codes.unknownTopic) {
         void this.#returnedTopics.watch();
+      }
+      const unreadable = this.#unreadableBatches.take(error, performance.now());
+      if (unreadable !== null) {
+        this.#fail(unreadable);
+        return;
       }
       subscription.logger.warn({ err: error }, "librdkafka reports an error, and goes on by itself");
     }
