@@ -10,7 +10,8 @@ export interface ConfluentTuning {
    */
   readonly sessionTimeoutMs?: number;
   /**
-   * How long members may take in a rebalance to drain and to join again (librdkafka's `max.poll.interval.ms`).
+   * How long members may take in a rebalance to drain and to join again (librdkafka's `max.poll.interval.ms`). It must be at least
+   * `sessionTimeoutMs`. The drain itself is bounded by `shutdownTimeoutMs` of the consumer.
    * @default 60_000
    */
   readonly rebalanceTimeoutMs?: number;
@@ -55,7 +56,9 @@ export interface ConfluentTuning {
    */
   readonly groupProtocol?: "classic" | "consumer";
   /**
-   * Makes this a static member: if it comes back within the session timeout, nothing is rebalanced. Each member needs an id of its own.
+   * Makes this a static member (`group.instance.id`). If it comes back within the session timeout, no partition moves. A static member does not
+   * leave the group when it stops: until its session expires, nobody reads its partitions, so lower the session timeout if you scale down often.
+   * Every member needs an id of its own; a member whose id another one uses halts with `fenced`.
    * @default none
    */
   readonly groupInstanceId?: string;

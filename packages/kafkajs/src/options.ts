@@ -10,7 +10,7 @@ export interface KafkaJsTuning {
    */
   readonly sessionTimeoutMs?: number;
   /**
-   * How long members may take in a rebalance to drain and to join again.
+   * How long members may take in a rebalance to drain and to join again. The drain itself is bounded by `shutdownTimeoutMs` of the consumer.
    * @default 60_000
    */
   readonly rebalanceTimeoutMs?: number;

@@ -62,7 +62,9 @@ export interface PlatformaticTuning {
    */
   readonly rackId?: string;
   /**
-   * Makes this a static member: if it comes back within the session timeout, nothing is rebalanced. Each member needs an id of its own.
+   * Makes this a static member (`group.instance.id`). If it comes back within the session timeout, no partition moves. A static member does not
+   * leave the group when it stops: until its session expires, nobody reads its partitions, so lower the session timeout if you scale down often.
+   * Every member needs an id of its own; a member whose id another one uses halts with `fenced`.
    * @default none
    */
   readonly groupInstanceId?: string;

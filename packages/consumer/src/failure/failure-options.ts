@@ -77,7 +77,11 @@ export interface FailureOptions {
    * @default "halt"
    */
   readonly poison?: "halt" | "dead-letter" | "park-key";
-  /** The topic of dead letters. The start checks it: `run()` rejects if it does not exist. Required unless `poison` is `"halt"`. */
+  /**
+   * The topic of dead letters. Required with `poison: "dead-letter"` and `"park-key"`. Refused with `"halt"`, as are `createDeadLetterTopic`,
+   * `breaker` (except `false`) and `maxParkedKeys`. `topics` must not match it. The start checks it: `run()` rejects if it does not exist and
+   * `createDeadLetterTopic` does not create it.
+   */
   readonly deadLetterTopic?: string;
   /**
    * Creates `deadLetterTopic` at the start if it does not exist. An object says with how many partitions and replicas.
