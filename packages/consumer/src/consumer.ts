@@ -177,8 +177,8 @@ export interface Consumer<Tables extends object = Record<never, never>> {
   health(): Health;
 }
 
-/** How long events are handled before timers, sockets and signals have a turn. */
-const maxBlockMs = 50;
+/** How long events are handled before timers, sockets and signals have a turn: a service answers requests beside its consumer. */
+const maxBlockMs = 10;
 
 /**
  * A consumer with these options. Nothing is connected before `run()` or `stream()`. Throws a `ConsumerError` that names a wrong option. With
