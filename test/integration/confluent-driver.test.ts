@@ -1,3 +1,4 @@
+import { setTimeout as pass } from "node:timers/promises";
 import { confluent, type ConfluentOptions, isConfluentDriverError } from "@cdckit/confluent";
 import { createConsumer, type DriverSession, silentLogger } from "@cdckit/consumer";
 import { ProbeSink } from "@cdckit/testkit";
@@ -5,6 +6,7 @@ import { Kafka, logLevel } from "kafkajs";
 import { expect, test } from "vitest";
 import { produceLines } from "../../scripts/stack/kafka.mjs";
 import { describeWithConfluent } from "./confluent-native.ts";
+import { plainDecoder } from "./plain-decoder.ts";
 import { createTopics, uniqueName } from "./stack.ts";
 
 await describeWithConfluent("the driver for Confluent's client on a real broker", (kafka) => {
@@ -51,6 +53,33 @@ await describeWithConfluent("the driver for Confluent's client on a real broker"
       expect(seen.filter((line) => line.startsWith(compression))).toEqual(lines.map((line) => `${compression} ${line}`));
     }
     await session.close(5_000);
+  });
+
+  test.concurrent("a partition that was paused for a slow handler goes on at once, and not at librdkafka's next turn", async () => {
+    const topic = await topicOf(1);
+    const lines = Array.from({ length: 200 }, () => "x".repeat(100_000));
+    await produceLines(kafka, { topic, compression: "none", lines });
+    const consumer = createConsumer({
+      driver: confluent({ ...fast, maxBytesPerPartition: 200_000, maxQueuedBytes: 200_000 }),
+      groupId: uniqueName("group"),
+      topics: [topic],
+      from: "earliest",
+      decoder: plainDecoder,
+      signals: false,
+      logger: silentLogger,
+    });
+    let handled = 0;
+    let firstAtMs = 0;
+    consumer.on("*", async () => {
+      firstAtMs ||= performance.now();
+      await pass(2);
+      if (++handled === lines.length) {
+        void consumer.stop();
+      }
+    });
+    await consumer.run();
+    // It is paused some twenty times. Each pause took 0.7 to 1 s before the broker was asked something after it: 16 s and more in all.
+    expect(performance.now() - firstAtMs).toBeLessThan(8_000);
   });
 
   test.concurrent("empty bytes and missing ones are written as what they are", async () => {

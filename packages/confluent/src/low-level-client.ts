@@ -61,7 +61,10 @@ export interface LowLevelConsumer extends Client {
   assignmentLost(): boolean;
   pause(partitions: readonly TopicPartition[]): void;
   resume(partitions: readonly TopicPartition[]): void;
+  /** What the client knows. */
   getWatermarkOffsets(topic: string, partition: number): { readonly lowOffset: number; readonly highOffset: number };
+  /** What the leader says. */
+  queryWatermarkOffsets(topic: string, partition: number, timeoutMs: number, done: Answer<unknown>): void;
 }
 
 export interface LowLevelProducer extends Client {

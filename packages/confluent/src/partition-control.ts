@@ -1,5 +1,6 @@
 import type { Logger, PartitionAssignment } from "@cdckit/consumer";
 import type { Held, HeldPartitions } from "./assignments.ts";
+import { BrokerWaker } from "./broker-waker.ts";
 import type { ConsumeLoop } from "./consume-loop.ts";
 import type { LowLevelConsumer } from "./low-level-client.ts";
 
@@ -16,9 +17,16 @@ export interface PartitionControlParts {
  */
 export class PartitionControl {
   readonly #parts: PartitionControlParts;
+  readonly #waker: BrokerWaker;
 
   constructor(parts: PartitionControlParts) {
     this.#parts = parts;
+    this.#waker = new BrokerWaker(parts.consumer);
+  }
+
+  /** Resolves when nothing is asked of the client any more. */
+  close(): Promise<void> {
+    return this.#waker.end();
   }
 
   /** The partition goes on at this offset. */
@@ -80,6 +88,9 @@ export class PartitionControl {
     held.isHeld = isHeld;
     if (was !== (isPaused || isHeld)) {
       this.#apply(held, isPaused || isHeld);
+      if (was) {
+        this.#waker.wake(held.assignment.topic, held.assignment.partition);
+      }
     }
   }
 

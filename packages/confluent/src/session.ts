@@ -360,6 +360,7 @@ export class ConfluentSession implements DriverSession {
       this.#writer.close(deadlineMs),
       this.#transactions.close(deadlineMs),
       this.#loop.stop(),
+      this.#control.close(),
     ])
       .then(() => answerOf<unknown>((done) => consumer.disconnect(done)))
       .then(() => consumer.removeAllListeners())

@@ -10,15 +10,16 @@ const comma = 0x2c;
 const closingBrace = 0x7d;
 
 /**
- * What fields are made of. Text: as in JSON, where a number could have more digits, so that a comma or a brace must follow. Binary: as in Avro,
- * where bytes tell themselves where a field ends.
+ * How fields are written. Text, as in JSON: a number could have more digits, so a comma or a brace must follow a field. Binary, as in Avro: the
+ * bytes of a field say where it ends.
  */
 export type FieldBytes = "text" | "binary";
 
 /**
- * Remembers the fields of a block as they were in an earlier message: `{"version":"3.5.0","connector":"mysql"` and so on, or the same in Avro. Most fields of a source
- * block stay the same for hours, and in a snapshot all of them do. Fields that follow one another and did not change are compared as one run of
- * bytes, which takes a fraction of the time of reading them. A field that did change is read each time, and divides the run.
+ * Remembers the fields of a block as they were in an earlier message: `{"version":"3.5.0","connector":"mysql"` and so on, or the
+ * same in Avro. Most fields of a source block stay the same for hours, and in a snapshot all of them do. Fields that follow one another and did
+ * not change are compared as one run of bytes, which takes a fraction of the time of reading them. A field that did change is read each time,
+ * and divides the run.
  *
  * Equal bytes are judged equally, so a field is moved over only if it was read before. `npm run bench -- columns` measures what that is worth.
  */

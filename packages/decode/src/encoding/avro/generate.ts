@@ -279,7 +279,10 @@ return late;}`;
     });
   }
 
-  /** Statements that move `p` to the end of a value and read the texts that are peeked at. Fields that stand as they did before are moved over. */
+  /**
+   * Statements that move `p` to the end of a value and read the texts that are peeked at. Fields that stand as they did in an earlier message are
+   * moved over: `i` is the number of the next field that must be read, and `f` is where it begins.
+   */
   #peeks(instruction: ReadInstruction, { record, peek }: DeferInstruction): string {
     if (record === null || instruction.kind !== "record") {
       return this.#value(instruction, null, "d");
