@@ -166,11 +166,12 @@ const promises = [
   },
   {
     id: "P7",
-    text: "History is never skipped in silence: if records are gone, or their topic was deleted and created again, the consumer stops and names what is lost, or names what it skips if the user chose that.",
+    text: "History is never skipped in silence: if records are gone, or their topic was deleted and created again, the consumer stops and names what is lost, or names what it skips if the user chose that. It stops before a record batch that cannot be read.",
     proofs: [
       simulation,
       plantedBugs,
       recreatedChaos,
+      ["test/integration/damaged-log.test.ts", "a damaged batch in the midst of a log"],
       [
         "test/integration/recreated-topic.test.ts",
         "of a broker without topic ids: a commit that came to the new topic is told by the record before it",

@@ -96,12 +96,13 @@ describe.skipIf(skipReason !== "")("a log that is damaged on its disk", { meta: 
   }
 
   for (const [name, skip, make] of drivers) {
-    describe.skipIf(skip !== null)(name, { meta: { skipReason: skip ?? "" } }, () => {
+    const held = `${name}: nothing of the batch and nothing after it is handed over, until it is whole again`;
+    describe.skipIf(skip !== null)(held, { meta: { skipReason: skip ?? "" } }, () => {
       test.each([
-        ["in the midst of a log", ["first", "second", "the damaged one", "fourth", "fifth"], [0n, 1n]],
-        ["at the start of a log", ["the damaged one", "second", "third"], []],
-        ["at the end of a log", ["first", "the damaged one"], [0n]],
-      ])("%s: nothing of the batch and nothing after it is handed over, until it is whole again", async (_, values, before) => {
+        ["a damaged batch in the midst of a log", ["first", "second", "the damaged one", "fourth", "fifth"], [0n, 1n]],
+        ["a damaged batch at the start of a log", ["the damaged one", "second", "third"], []],
+        ["a damaged batch at the end of a log", ["first", "the damaged one"], [0n]],
+      ])("%s", async (_, values, before) => {
         const topic = await topicOf(values);
         const groupId = uniqueName("group");
         flipIn(topic, "the damaged one");
