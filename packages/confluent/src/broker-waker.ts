@@ -1,3 +1,4 @@
+import { placeOf, RequestLine } from "@cdckit/driver";
 import { answerOf, type LowLevelConsumer } from "./low-level-client.ts";
 
 /** An answer takes milliseconds. A question that gets none holds a thread of libuv for so long. */
@@ -10,9 +11,10 @@ const answerMs = 1_000;
  */
 export class BrokerWaker {
   readonly #consumer: Pick<LowLevelConsumer, "queryWatermarkOffsets">;
-  /** Partitions to ask about, by place. */
-  readonly #due = new Map<string, readonly [topic: string, partition: number]>();
-  #asking: Promise<void> | null = null;
+  readonly #questions: RequestLine = new RequestLine();
+  /** The partitions whose question waits for another one. */
+  readonly #waiting = new Set<string>();
+  #last: Promise<void> = Promise.resolve();
   #isOver = false;
 
   constructor(consumer: Pick<LowLevelConsumer, "queryWatermarkOffsets">) {
@@ -20,10 +22,12 @@ export class BrokerWaker {
   }
 
   wake(topic: string, partition: number): void {
-    if (!this.#isOver) {
-      this.#due.set(`${topic}[${partition}]`, [topic, partition]);
-      this.#asking ??= this.#ask().finally(() => {
-        this.#asking = null;
+    const place = placeOf(topic, partition);
+    if (!this.#isOver && !this.#waiting.has(place)) {
+      this.#waiting.add(place);
+      this.#last = this.#questions.send(async () => {
+        this.#waiting.delete(place);
+        await this.#ask(topic, partition);
       });
     }
   }
@@ -31,13 +35,11 @@ export class BrokerWaker {
   /** Resolves when no question is under way any more, and none will follow. */
   async end(): Promise<void> {
     this.#isOver = true;
-    this.#due.clear();
-    await this.#asking;
+    await this.#last;
   }
 
-  async #ask(): Promise<void> {
-    for (const [place, [topic, partition]] of this.#due) {
-      this.#due.delete(place);
+  async #ask(topic: string, partition: number): Promise<void> {
+    if (!this.#isOver) {
       const answer = answerOf<unknown>((done) => this.#consumer.queryWatermarkOffsets(topic, partition, answerMs, done));
       await answer.catch(() => {}); // the question has woken the thread, whatever its answer is
     }

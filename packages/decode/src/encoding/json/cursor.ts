@@ -31,7 +31,12 @@ export class JsonCursor {
    */
   read(fast: (c: JsonCursor) => unknown, bytes: Uint8Array, start: number, end: number): unknown {
     try {
-      this.open(bytes, start, end);
+      words.turnTo(bytes);
+      this.bytes = bytes;
+      this.view = words.view;
+      this.viewOffset = words.offset;
+      this.pos = start;
+      this.end = end;
       return fast(this);
     } catch {
       this.pos = missed;
@@ -40,16 +45,6 @@ export class JsonCursor {
       this.bytes = noBytes; // a topic without new messages must not keep its last batch in memory
       this.view = noView;
     }
-  }
-
-  /** Turns to these bytes. */
-  open(bytes: Uint8Array, start: number, end: number): void {
-    words.turnTo(bytes);
-    this.bytes = bytes;
-    this.view = words.view;
-    this.viewOffset = words.offset;
-    this.pos = start;
-    this.end = end;
   }
 }
 
