@@ -7,16 +7,28 @@ import { Kafka, logLevel } from "kafkajs";
  * @param {readonly string[]} topics
  */
 export function createTopics(brokers, topics) {
-  return withAdmin(brokers, async (admin) => {
-    // A broker that has much to do does not know a topic yet that its controller has just made, and kafkajs gives up on that.
-    const created = await admin
-      .createTopics({ topics: topics.map((topic) => ({ topic, numPartitions: 1 })), waitForLeaders: true })
-      .catch(falseIfLate);
-    while (!(await admin.fetchTopicMetadata({ topics: [...topics] }).then(() => true, falseIfLate))) {
-      await pass(100);
-    }
-    return created;
-  });
+  return withAdmin(brokers, (admin) =>
+    createLedTopics(
+      admin,
+      topics.map((topic) => ({ topic, numPartitions: 1 })),
+    ),
+  );
+}
+
+/**
+ * Makes topics, and waits until they can be written to. A broker that has much to do does not know a topic yet that its controller has just
+ * made, and kafkajs gives up on that.
+ * @param {import("kafkajs").Admin} admin
+ * @param {readonly import("kafkajs").ITopicConfig[]} topics
+ * @returns {Promise<boolean>} as kafkajs' own `createTopics`
+ */
+export async function createLedTopics(admin, topics) {
+  const created = await admin.createTopics({ topics: [...topics], waitForLeaders: true }).catch(falseIfLate);
+  const names = topics.map(({ topic }) => topic);
+  while (!(await admin.fetchTopicMetadata({ topics: names }).then(() => true, falseIfLate))) {
+    await pass(100);
+  }
+  return created;
 }
 
 /**

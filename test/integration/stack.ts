@@ -1,9 +1,8 @@
 import { get } from "node:http";
-import { setTimeout as pass } from "node:timers/promises";
-import type { Admin, ITopicConfig } from "kafkajs";
 import { describe, inject } from "vitest";
 import type { Answer, SharedKafka, SharedMariadb, SharedStack } from "./stack-service.ts";
 
+export { createLedTopics as createTopics } from "../../scripts/stack/topics.mjs";
 export type { SharedKafka, SharedMariadb, SharedStack } from "./stack-service.ts";
 
 /** The part asked for, or the sentence that says why the tests which need it are skipped. */
@@ -52,26 +51,6 @@ let topics = 0;
 /** A topic name that no other test of this run uses. */
 export function uniqueName(prefix: string): string {
   return `${prefix}-${process.pid}-${++topics}`;
-}
-
-/**
- * Makes topics, and waits until they can be written to. A broker that has much to do does not know a topic yet that its controller has just
- * made, and kafkajs gives up on that.
- */
-export async function createTopics(admin: Admin, topics: readonly ITopicConfig[]): Promise<void> {
-  await admin.createTopics({ topics: [...topics], waitForLeaders: true }).catch(refuseUnlessLate);
-  const names = topics.map(({ topic }) => topic);
-  while (!(await admin.fetchTopicMetadata({ topics: names }).then(() => true, refuseUnlessLate))) {
-    await pass(100);
-  }
-}
-
-function refuseUnlessLate(error: unknown): false {
-  const { type } = error as { readonly type?: unknown };
-  if (type !== "UNKNOWN_TOPIC_OR_PARTITION" && type !== "LEADER_NOT_AVAILABLE") {
-    throw error;
-  }
-  return false;
 }
 
 async function ask<Part>(path: string): Promise<Found<Part>> {
