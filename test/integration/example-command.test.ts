@@ -6,9 +6,11 @@ import { createInterface } from "node:readline";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { readExamples } from "../../scripts/example/examples.mjs";
 import { isRunning, type ProcessRecord } from "../../scripts/stack/process.mjs";
+import { missingForRedis } from "./redis-server.ts";
 
 const script = join(import.meta.dirname, "../../scripts/example.mjs");
 const skipReason = process.env["EXAMPLE_STACK"] === "1" ? "" : "starts a stack of its own, which takes half a minute: EXAMPLE_STACK=1";
+const redisSkipReason = skipReason || missingForRedis();
 
 describe("npm run example", () => {
   const dir = mkdtempSync(join(tmpdir(), "cdckit-example-"));
@@ -57,9 +59,9 @@ describe("npm run example", () => {
     },
   );
 
-  test.skipIf(skipReason !== "")(
+  test.skipIf(redisSkipReason !== "")(
     "starts Redis, lets Debezium follow another table, and leaves nothing behind if the shell is killed that it was started from",
-    { meta: { skipReason }, timeout: 300_000 },
+    { meta: { skipReason: redisSkipReason }, timeout: 300_000 },
     async () => {
       const command = ["-c", '"$@"; true', "sh", process.execPath, script, "cache-invalidation", "--dir", dir];
       const shell = spawn("sh", command, { stdio: ["ignore", "pipe", "inherit"] });
@@ -108,7 +110,10 @@ describe("npm run example", () => {
   async function firstLine(example: ChildProcess, wanted: RegExp): Promise<void> {
     if (example.stdout === null) throw new Error("unreachable: it was asked for");
     const lines = createInterface({ input: example.stdout });
-    await new Promise<void>((resolve) => lines.on("line", (line) => wanted.test(line) && resolve()));
+    await new Promise<void>((resolve, reject) => {
+      lines.on("line", (line) => wanted.test(line) && resolve());
+      example.once("exit", (code) => reject(new Error(`the example ended with ${code} before it wrote ${wanted}`)));
+    });
     lines.on("line", () => {}); // read on: a full pipe would stop the example
   }
 });
