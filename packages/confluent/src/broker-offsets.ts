@@ -64,10 +64,10 @@ export class BrokerOffsets implements BrokerQuestions {
   }
 
   async topicIds(topics: readonly string[]): Promise<TopicIdsByName> {
-    const ids = new Map<string, string>();
+    const ids = new Map<string, string | null>();
     for (const { name, topicId, error } of await this.#describe(topics)) {
       const id = error === undefined ? topicIdText(topicId.base64) : null;
-      if (id !== null) {
+      if (id !== null || error?.code === codes.unknownTopicOrPartition) {
         ids.set(name, id);
       }
     }

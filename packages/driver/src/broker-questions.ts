@@ -3,8 +3,8 @@ import type { Landmark } from "./landmarks.ts";
 import type { LogEnds, Position } from "./lost-range.ts";
 import type { Place } from "./place.ts";
 
-/** The ids of topics by their names. Topics that do not exist are left out, and so are topics of brokers without topic ids. */
-export type TopicIdsByName = ReadonlyMap<string, string>;
+/** The ids of topics by their names; null for a topic that does not exist. Topics of brokers without topic ids are left out. */
+export type TopicIdsByName = ReadonlyMap<string, string | null>;
 
 /**
  * What a driver asks the brokers through its client, on a connection that fetches do not use. Keys of the maps are made by `placeOf`. A question
@@ -17,7 +17,7 @@ export interface BrokerQuestions {
   createTopic(topic: string, creation: TopicCreation): Promise<void>;
   /** Every partition of these topics, as far as they exist. */
   partitionsOf(topics: readonly string[]): Promise<readonly Place[]>;
-  /** The ids of these topics, as far as they exist and the brokers have ids (Kafka 2.8 and newer). */
+  /** The ids of these topics, as far as the brokers have ids (Kafka 2.8 and newer); null for a topic that does not exist. */
   topicIds(topics: readonly string[]): Promise<TopicIdsByName>;
   /** The group's commits in these partitions, and perhaps in others of their topics. Partitions without a commit are left out. */
   committed(places: readonly Place[]): Promise<ReadonlyMap<string, Position>>;

@@ -167,3 +167,11 @@ test("a topic that is recreated while its offsets are asked for is asked for aga
   expect(started).toEqual([]);
   expect(failures).toEqual([expect.stringContaining("the topic was deleted and created again (its id was old, and is id)")]);
 });
+
+test("a topic that no broker knows does not start, though its log and its commit are still there: nobody would notice that it is created again", async () => {
+  const { assignments, brokers, answer } = setUp();
+  answer();
+  const away = { ...brokers, topicIds: async () => new Map([["t", null]]) };
+  const starts = resolveStarts(away, subscription, assignments.add(places.slice(1)), assignments);
+  await expect(starts).rejects.toThrow("topic t was deleted or created");
+});

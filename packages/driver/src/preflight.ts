@@ -3,6 +3,7 @@ import type { BrokerQuestions } from "./broker-questions.ts";
 import type { MakeDriverError } from "./errors.ts";
 import { lostRangeAt, lostRangeError, resumeOffset } from "./lost-range.ts";
 import { placeNamed } from "./place.ts";
+import { unchangedTopics } from "./unchanged-topics.ts";
 
 /**
  * Checks topics and offsets before the group is joined, because clients would not report them: they create a missing topic, or wait for it for
@@ -72,22 +73,28 @@ function likeness(missing: readonly (string | RegExp)[], existing: readonly stri
   return similar.length === 0 ? "" : `; there is ${similar.join(", ")}`;
 }
 
+/** Topics that are being deleted or created are passed over: only the start of a partition waits until its topic is known. */
 async function checkCommittedOffsets(
   brokers: BrokerQuestions,
   { groupId, lostRange }: Subscription,
   topics: readonly string[],
   makeError: MakeDriverError,
 ): Promise<void> {
-  const committed = await brokers.committed(await brokers.partitionsOf(topics));
+  const [places, ids] = await Promise.all([brokers.partitionsOf(topics), brokers.topicIds(topics)]);
+  const committed = await brokers.committed(places);
   if (committed.size === 0) {
     return;
   }
   // After the commits: other members read on meanwhile, and an older end of a log would lie before what they have committed.
-  const [ends, ids] = await Promise.all([brokers.ends(topics), brokers.topicIds(topics)]);
+  const ends = await brokers.ends(topics);
+  const unchanged = unchangedTopics(topics, ids, await brokers.topicIds(topics));
   for (const [key, position] of committed) {
     const log = ends.get(key);
     const place = placeNamed(key);
-    const lost = log === undefined ? null : lostRangeAt({ ...place, topicId: ids.get(place.topic) ?? null }, position, log);
+    if (log === undefined || !unchanged.has(place.topic)) {
+      continue;
+    }
+    const lost = lostRangeAt({ ...place, topicId: ids.get(place.topic) ?? null }, position, log);
     if (lost !== null && resumeOffset(lost, lostRange) === null) {
       throw lostRangeError(makeError, lost, groupId);
     }

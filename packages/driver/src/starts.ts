@@ -1,8 +1,9 @@
 import type { Logger, LostRange, OffsetCommit, Subscription } from "@cdckit/consumer";
 import type { Assignments, HeldPartition, OwnAssignment } from "./assignments.ts";
-import type { BrokerQuestions, TopicIdsByName } from "./broker-questions.ts";
+import type { BrokerQuestions } from "./broker-questions.ts";
 import { isOfAnotherTopic, type LogEnds, lostRangeAt, type Position, readableEnd, resumeOffset } from "./lost-range.ts";
 import { placeOf, topicsOf } from "./place.ts";
+import { unchangedTopics } from "./unchanged-topics.ts";
 
 /** Where a partition starts, and why there. */
 export interface Start extends OffsetCommit {
@@ -42,7 +43,8 @@ export async function resolveStarts<Held extends HeldPartition>(
   const given = new Map((await startAt?.(assignments))?.map((start) => [start.assignment, positionOf(start)]));
   const [committed, resets, ends] = await Promise.all([brokers.committed(assignments), brokers.resets?.(topics), brokers.ends(topics)]);
   const firstOf = await firstOffsets(brokers, from, topics);
-  checkUnchanged(ids, await brokers.topicIds(topics));
+  const unchanged = unchangedTopics(topics, ids, await brokers.topicIds(topics));
+  topics.forEach((topic) => requireUnchanged(topic, unchanged));
   if (startAt === undefined) {
     tellOfCommits(logger, from, assignments, committed);
   }
@@ -87,14 +89,12 @@ function tellOfCommits(
 }
 
 /**
- * If a topic is recreated between the questions, its id would be that of one topic (or of none), and the ends of its log those of the other. The old
- * commit would then count as a position in the new topic, and what is before it would never be read. So the id is asked for before and after the
- * other questions, and if it has changed, all of them are asked again.
+ * If a topic was recreated between the questions, the old commit would count as a position in the new topic, and what is before it would never be
+ * read. So all of them are asked again.
  */
-function checkUnchanged(before: TopicIdsByName, after: TopicIdsByName): void {
-  const changed = [...new Set([...before.keys(), ...after.keys()])].find((topic) => before.get(topic) !== after.get(topic));
-  if (changed !== undefined) {
-    throw new Error(`topic ${changed} was deleted or created while its offsets were asked for`);
+function requireUnchanged(topic: string, unchanged: ReadonlySet<string>): void {
+  if (!unchanged.has(topic)) {
+    throw new Error(`topic ${topic} was deleted or created while its offsets were asked for`);
   }
 }
 

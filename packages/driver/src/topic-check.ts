@@ -47,7 +47,7 @@ export class TopicCheck<Held extends HeldPartition> {
   }
 
   /**
-   * Checks the topics of all partitions that are held. Resolves with the ids that the brokers gave, or with null if none answered; it is tried
+   * Checks the topics of all partitions that are held. Resolves with the ids of those that exist, or with null if no broker answered; it is tried
    * again after a batch then, for as long as it takes. Never rejects: without an answer, nothing suggests another topic.
    */
   look(): Promise<TopicIdsByName | null> {
@@ -100,7 +100,7 @@ export class TopicCheck<Held extends HeldPartition> {
     let ids: TopicIdsByName | null = null;
     try {
       const answered = await brokers.topicIds(topicsOf(known.map(({ assignment }) => assignment)));
-      const current = new Map([...answered].filter(([, id]) => !this.#gone.has(id)));
+      const current = new Map([...answered].filter(([, id]) => id !== null && !this.#gone.has(id)));
       const others = known.filter(({ assignment, isOver, isGoing }) => {
         const id = current.get(assignment.topic);
         return id !== undefined && id !== assignment.topicId && !isOver && !isGoing;

@@ -49,7 +49,7 @@ export class BrokerOffsets implements BrokerQuestions {
     this.#topicIds = topicIds;
   }
 
-  /** The ids of topics by their names; empty if the brokers have none. */
+  /** The ids of topics by their names, null for one that does not exist; empty if the brokers have none. */
   topicIds(topics: readonly string[]): Promise<TopicIdsByName> {
     return this.#topicIds.of(topics);
   }

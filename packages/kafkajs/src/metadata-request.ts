@@ -10,6 +10,7 @@ const oldestVersion = 10;
 const newestVersion = 12;
 const clusterOperationsTo = 10;
 const uuidBytes = 16;
+const unknownTopic = 3;
 
 /** The versions of a request that a broker supports. */
 export interface VersionRange {
@@ -82,7 +83,7 @@ function topicIdsOf(bytes: Buffer): TopicIdsByName {
   }
   reader.text(); // the cluster's id
   reader.skip(4); // the controller
-  const ids = new Map<string, string>();
+  const ids = new Map<string, string | null>();
   for (let topics = reader.arrayLength(); topics > 0; topics--) {
     const errorCode = reader.int16();
     const name = reader.text();
@@ -91,7 +92,9 @@ function topicIdsOf(bytes: Buffer): TopicIdsByName {
     skipPartitions(reader);
     reader.skip(4);
     reader.skipTags();
-    if (errorCode === 0 && name !== null && id.some((byte) => byte !== 0)) {
+    if (errorCode === unknownTopic && name !== null) {
+      ids.set(name, null);
+    } else if (errorCode === 0 && name !== null && id.some((byte) => byte !== 0)) {
       ids.set(name, id.toString("base64url"));
     }
   }

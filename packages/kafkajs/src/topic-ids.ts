@@ -45,7 +45,7 @@ export class TopicIds {
     this.#makeCluster = clusterMaker(kafka);
   }
 
-  /** The ids of these topics, as far as they exist; empty if ids cannot be known. */
+  /** The ids of these topics, null for one that does not exist; empty if ids cannot be known. */
   of(topics: readonly string[]): Promise<TopicIdsByName> {
     return topics.length === 0 ? Promise.resolve(none) : this.#ask((cluster) => ask(cluster, topics), none);
   }

@@ -46,10 +46,10 @@ export class BrokerOffsets implements BrokerQuestions {
   }
 
   async topicIds(topics: readonly string[]): Promise<TopicIdsByName> {
-    const ids = new Map<string, string>();
+    const ids = new Map<string, string | null>();
     for (const { name, topicId, errorCode } of await this.#describe(topics)) {
       const id = errorCode === 0 ? topicIdText(topicId) : null;
-      if (id !== null && name !== null) {
+      if (name !== null && (id !== null || errorCode === codes.unknownTopicOrPartition)) {
         ids.set(name, id);
       }
     }
