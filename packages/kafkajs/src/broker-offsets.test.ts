@@ -3,9 +3,9 @@ import { type AddressInfo, createServer } from "node:net";
 import { Kafka, logLevel } from "kafkajs";
 import { expect, test } from "vitest";
 import { BrokerOffsets } from "./broker-offsets.ts";
-import type { TopicIds } from "./topic-ids.ts";
+import type { ClusterQuestions } from "./cluster-questions.ts";
 
-const noTopicIds = { close: async () => {} } as TopicIds;
+const noCluster = { close: async () => {} } as ClusterQuestions;
 
 /** What Kafka 4 answers: the versions of the requests that kafkajs asks for, and this broker alone. */
 function answerTo(request: Buffer, port: number): Buffer {
@@ -57,7 +57,7 @@ test("brokers that break off when they are asked are unreachable, although kafka
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const kafka = new Kafka({ brokers: [`127.0.0.1:${port}`], logLevel: logLevel.NOTHING, retry: { retries: 0 } });
-  const offsets = new BrokerOffsets(() => kafka.admin(), "g", noTopicIds);
+  const offsets = new BrokerOffsets(() => kafka.admin(), "g", noCluster);
   try {
     await expect(offsets.topics()).rejects.toMatchObject({ code: "brokers-unreachable" });
     expect(answered).toBeGreaterThan(1);

@@ -15,9 +15,9 @@ import {
 } from "@cdckit/driver";
 import type { Admin } from "kafkajs";
 import { KafkaJsDriverError } from "./errors.ts";
+import type { ClusterQuestions } from "./cluster-questions.ts";
 import { coordinatorNotFound } from "./explain-failure.ts";
 import { landmarkOf } from "./landmarks.ts";
-import type { TopicIds } from "./topic-ids.ts";
 
 /** What is answered while a coordinator or a leader moves, or is new. kafkajs' admin does not ask again after them. */
 const passingErrors: ReadonlySet<unknown> = new Set([
@@ -39,24 +39,24 @@ const resetOffset = "-2";
 export class BrokerOffsets implements BrokerQuestions {
   readonly #makeAdmin: () => Admin;
   readonly #groupId: string;
-  readonly #topicIds: TopicIds;
+  readonly #cluster: ClusterQuestions;
   #admin: Promise<Admin> | undefined;
   readonly #closed: AbortController = new AbortController();
 
-  constructor(makeAdmin: () => Admin, groupId: string, topicIds: TopicIds) {
+  constructor(makeAdmin: () => Admin, groupId: string, cluster: ClusterQuestions) {
     this.#makeAdmin = makeAdmin;
     this.#groupId = groupId;
-    this.#topicIds = topicIds;
+    this.#cluster = cluster;
   }
 
   /** The ids of topics by their names, null for one that does not exist; empty if the brokers have none. */
   topicIds(topics: readonly string[]): Promise<TopicIdsByName> {
-    return this.#topicIds.of(topics);
+    return this.#cluster.topicIds(topics);
   }
 
   /** Whether another record stands at the landmark's offset; false if that cannot be known. */
   async isReplaced(topic: string, partition: number, landmark: Landmark): Promise<boolean> {
-    return isReplacedIn((await this.#topicIds.recordsAt(topic, partition, landmark.offset)).map(landmarkOf), landmark);
+    return isReplacedIn((await this.#cluster.recordsAt(topic, partition, landmark.offset)).map(landmarkOf), landmark);
   }
 
   topics(): Promise<readonly string[]> {
@@ -106,15 +106,24 @@ export class BrokerOffsets implements BrokerQuestions {
     });
   }
 
-  /** The starts and ends of the logs of these topics. */
+  /**
+   * The starts and ends of the logs of these topics. kafkajs' admin ends them before the first open transaction, and a client that reads uncommitted
+   * records may have committed a position after that.
+   */
   ends(topics: readonly string[]): Promise<ReadonlyMap<string, LogEnds>> {
     return this.#ask(async (admin) => {
-      const answers = await Promise.all(topics.map(async (topic) => ({ topic, partitions: await admin.fetchTopicOffsets(topic) })));
-      return new Map(
-        answers.flatMap(({ topic, partitions }) =>
-          partitions.map(({ partition, low, high }) => [placeOf(topic, partition), { low: BigInt(low), high: BigInt(high) }] as const),
-        ),
+      const answers = await Promise.all(
+        topics.map(async (topic) => {
+          const highWatermarks = this.#cluster.highWatermarks(topic).catch(() => this.#cluster.highWatermarks(topic)); // of leaders that have moved
+          const [partitions, highs] = await Promise.all([admin.fetchTopicOffsets(topic), highWatermarks]);
+          return partitions.map(({ partition, low, high }) => {
+            const stable = BigInt(high);
+            const end = highs.get(partition) ?? stable;
+            return [placeOf(topic, partition), { low: BigInt(low), high: end < stable ? stable : end, stable }] as const;
+          });
+        }),
       );
+      return new Map(answers.flat());
     });
   }
 
@@ -142,7 +151,7 @@ export class BrokerOffsets implements BrokerQuestions {
 
   async close(): Promise<void> {
     this.#closed.abort(new KafkaJsDriverError("client-crashed", "the session is closed"));
-    await Promise.all([this.#letGo(), this.#topicIds.close()]);
+    await Promise.all([this.#letGo(), this.#cluster.close()]);
   }
 
   /** Asks until it is answered: on a new connection each time, because kafkajs' admin would go on with what it knows of the leaders. */

@@ -13,7 +13,7 @@ import type { MakeProducer } from "./own-producer.ts";
 import { KafkaJsSession } from "./session.ts";
 import { StartDiagnosis } from "./start-diagnosis.ts";
 import { SubscriptionCheck } from "./subscription-check.ts";
-import { TopicIds } from "./topic-ids.ts";
+import { ClusterQuestions } from "./cluster-questions.ts";
 import { Connections } from "./connections.ts";
 import { KeptFetches } from "./wire/kept-fetches.ts";
 
@@ -215,7 +215,7 @@ function clientOf(
     brokerOffsets: new BrokerOffsets(
       () => ofBrokerOffsets.watched(offsetsClient.admin({ retry: preflightRetry })),
       groupId,
-      new TopicIds(offsetsClient),
+      new ClusterQuestions(offsetsClient),
     ),
     makeProducer: (producerConfig: ProducerConfig) => {
       // Each producer has sockets of its own. When it is given up, they are ended, so that kafkajs' retries cannot write anything.
@@ -244,7 +244,7 @@ function partsOfOwn(
 ): Omit<Client, "assigner" | "topicsIn"> {
   return {
     kafka,
-    brokerOffsets: new BrokerOffsets(() => kafka.admin({ retry: preflightRetry }), groupId, new TopicIds(kafka)),
+    brokerOffsets: new BrokerOffsets(() => kafka.admin({ retry: preflightRetry }), groupId, new ClusterQuestions(kafka)),
     makeProducer: (config) => ({ producer: kafka.producer({ createPartitioner, ...config }), destroySockets: () => {} }),
     brokers: "of the given client",
     connections: null,

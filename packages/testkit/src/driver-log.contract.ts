@@ -324,6 +324,24 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     await session.close(5_000);
   },
 
+  "a position within an open transaction, as clients commit it that read uncommitted records, is one of the log": async (
+    harness,
+    { expect },
+  ) => {
+    const topic = await topicOf(harness, 1);
+    const groupId = harness.uniqueName("group");
+    await harness.produce(topic, lines(0, 3));
+    const end = await harness.openTransaction(topic, lines(0, 3));
+    await commitAt(harness, { topic, groupId }, 5n);
+    const { sink, session } = await join(harness, { topics: [topic], groupId });
+    await sink.until(({ starts }) => starts.length === 1);
+    expect([sink.starts[0]?.offset, sink.losses, sink.failures]).toEqual([5n, [], []]);
+    await end("commit");
+    await sink.until(({ records }) => records.length > 0);
+    expect(sink.records.map(({ offset }) => offset)).toEqual([5n]);
+    await session.close(5_000);
+  },
+
   "what goes on at the end after a loss goes on before an open transaction": async (harness, { expect }) => {
     const topic = await topicOf(harness, 1);
     const groupId = harness.uniqueName("group");

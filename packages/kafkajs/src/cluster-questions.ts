@@ -10,6 +10,7 @@ interface Cluster {
   disconnect(): Promise<void>;
   readonly brokerPool: { readonly seedBroker?: Broker };
   addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
+  findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number }[];
   findLeaderForPartitions(topic: string, partitions: readonly number[]): Readonly<Record<string, readonly number[]>>;
   findBroker(broker: { readonly nodeId: string }): Promise<Broker>;
 }
@@ -18,6 +19,12 @@ interface Broker {
   readonly versions: Readonly<Record<number, VersionRange>> | null;
   readonly connectionPool: { send<Answer>(request: KafkaJsRequest<Answer>): Promise<Answer> };
   fetch(request: object): Promise<{ readonly responses: readonly { readonly partitions: readonly FetchedPartition[] }[] }>;
+  listOffsets(request: object): Promise<{ readonly responses: readonly { readonly partitions: readonly ListedPartition[] }[] }>;
+}
+
+interface ListedPartition {
+  readonly partition: number;
+  readonly offset: string;
 }
 
 interface FetchedPartition {
@@ -28,15 +35,17 @@ type MakeCluster = (options: { readonly metadataMaxAge: number; readonly allowAu
 
 const answerDeadlineMs = 5_000;
 const metadataMaxAgeMs = 300_000;
+const readUncommitted = 0;
 const readCommitted = 1;
+const latest = "-1";
 const none: TopicIdsByName = new Map();
 
 /**
- * Asks a broker for the ids of topics. kafkajs supports Metadata up to version 6, which has no topic ids, and its clients cannot send other
- * requests. The cluster inside a client can, with the client's own addresses, TLS and SASL. A symbol property of the client makes such a
- * cluster. With a wrapper around kafkajs' client, and with brokers without topic ids, nothing is known.
+ * Asks what kafkajs' admin cannot: the ids of topics (kafkajs supports Metadata up to version 6, which has none), the ends of logs with what open
+ * transactions have written, and single records. The cluster inside a client can, with the client's own addresses, TLS and SASL. A symbol property
+ * of the client makes such a cluster. With a wrapper around kafkajs' client nothing is known.
  */
-export class TopicIds {
+export class ClusterQuestions {
   readonly #makeCluster: MakeCluster | null;
   #cluster: Promise<Cluster> | undefined;
   #isClosed = false;
@@ -46,13 +55,21 @@ export class TopicIds {
   }
 
   /** The ids of these topics, null for one that does not exist; empty if ids cannot be known. */
-  of(topics: readonly string[]): Promise<TopicIdsByName> {
-    return topics.length === 0 ? Promise.resolve(none) : this.#ask((cluster) => ask(cluster, topics), none);
+  topicIds(topics: readonly string[]): Promise<TopicIdsByName> {
+    return topics.length === 0 ? Promise.resolve(none) : this.#ask((cluster) => askIds(cluster, topics), none);
   }
 
   /** The records of the batch that contains an offset; empty if it cannot be fetched or does not exist. */
   recordsAt(topic: string, partition: number, offset: bigint): Promise<readonly MessageInBatch[]> {
     return this.#ask((cluster) => fetchAt(cluster, topic, partition, offset), []);
+  }
+
+  /**
+   * The ends of the logs of a topic, open transactions included, by partition; empty if they cannot be known. kafkajs' admin answers with the last
+   * stable offsets.
+   */
+  highWatermarks(topic: string): Promise<ReadonlyMap<number, bigint>> {
+    return this.#ask<ReadonlyMap<number, bigint>>((cluster) => endsOf(cluster, topic), new Map());
   }
 
   async #ask<T>(question: (cluster: Cluster) => Promise<T>, unknown: T): Promise<T> {
@@ -98,7 +115,7 @@ async function connected(makeCluster: MakeCluster): Promise<Cluster> {
 }
 
 /** Asks the same broker for as long as it answers, because another one may be late and still know a deleted topic. */
-async function ask({ brokerPool }: Cluster, topics: readonly string[]): Promise<TopicIdsByName> {
+async function askIds({ brokerPool }: Cluster, topics: readonly string[]): Promise<TopicIdsByName> {
   const { seedBroker } = brokerPool;
   const request = metadataRequest(seedBroker?.versions ?? {}, topics);
   return request === null || seedBroker === undefined ? none : seedBroker.connectionPool.send(request);
@@ -115,6 +132,21 @@ async function fetchAt(cluster: Cluster, topic: string, partition: number, offse
   const partitions = [{ partition, fetchOffset: String(offset), maxBytes: 1 }];
   const answer = await broker.fetch({ isolationLevel: readCommitted, maxWaitTime: 1, minBytes: 1, topics: [{ topic, partitions }] });
   return answer.responses.flatMap((response) => response.partitions.flatMap(({ messages }) => messages));
+}
+
+async function endsOf(cluster: Cluster, topic: string): Promise<ReadonlyMap<number, bigint>> {
+  await cluster.addMultipleTargetTopics([topic]);
+  const partitions = cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId);
+  const byLeader = Object.entries(cluster.findLeaderForPartitions(topic, partitions));
+  const answers = await Promise.all(
+    byLeader.map(async ([nodeId, ofLeader]) => {
+      const broker = await cluster.findBroker({ nodeId });
+      const asked = ofLeader.map((partition) => ({ partition, timestamp: latest }));
+      return broker.listOffsets({ isolationLevel: readUncommitted, topics: [{ topic, partitions: asked }] });
+    }),
+  );
+  const listed = answers.flatMap(({ responses }) => responses.flatMap((response) => response.partitions));
+  return new Map(listed.map(({ partition, offset }) => [partition, BigInt(offset)]));
 }
 
 async function letGo(cluster: Promise<Cluster> | undefined): Promise<void> {
