@@ -192,7 +192,7 @@ function clientOf(
   const { connectTo, fetch = "wire", ...connection } = client.config;
   const { brokers } = connection;
   const names = Array.isArray(brokers) ? brokers.join(", ") : "of the given function";
-  const kept = fetch === "wire" ? new KeptFetches(options.minFetchBytes) : null;
+  const kept = fetch === "wire" ? new KeptFetches(options.largestMinFetchBytes) : null;
   const connections = new Connections(sink, names, connectTo, kept);
   // Connections beside the consumer's. Their users retry and report their waits themselves, so only replacements are counted.
   const counted: Pick<DriverSink, "reconnected"> = { reconnected: (why) => sink.reconnected?.(why) };

@@ -21,7 +21,8 @@ export interface KafkaJsTuning {
   readonly heartbeatIntervalMs?: number;
   /**
    * Largest number of bytes of one partition in a fetch: the size of a batch. If you leave it out, a fetch of one, two or three partitions from one
-   * broker asks for 4 MiB of them together, because large fetches take less time a record; unless kafkajs makes the records.
+   * broker asks for up to 4 MiB of them together, until it brings about 8,000 records, because large fetches take less time a record; unless
+   * kafkajs makes the records.
    * @default 1_048_576
    */
   readonly maxBytesPerPartition?: number;
@@ -95,12 +96,11 @@ export type KafkaJsOptions = (KafkaJsConnection | OwnKafka) & KafkaJsTuning;
 export interface ResolvedKafkaJsOptions {
   readonly client: { readonly kind: "own"; readonly kafka: Kafka } | { readonly kind: "made"; readonly config: KafkaJsConnection };
   readonly tuning: Required<KafkaJsTuning>;
-  /** So many bytes are asked for in a fetch at least, shared out between its partitions. */
-  readonly minFetchBytes: number;
+  /** Up to so many bytes are asked for in a fetch at least, shared out between its partitions; see `FetchSize`. */
+  readonly largestMinFetchBytes: number;
 }
 
-/** kafkajs' own work for a fetch, about half a millisecond, is small beside the records of so many bytes. */
-const defaultMinFetchBytes = 4_194_304;
+const defaultLargestMinFetchBytes = 4_194_304;
 
 const tuningDefaults: Required<KafkaJsTuning> = Object.freeze({
   sessionTimeoutMs: 30_000,
@@ -137,8 +137,8 @@ export function resolveKafkaJsOptions(options: KafkaJsOptions): ResolvedKafkaJsO
       "expected heartbeatIntervalMs to be smaller than sessionTimeoutMs: set it to about a third",
     );
   }
-  const minFetchBytes = options.maxBytesPerPartition === undefined ? Math.min(defaultMinFetchBytes, resolved.maxBytes) : 0;
-  return Object.freeze({ client: resolveClient(connection), tuning: Object.freeze(resolved), minFetchBytes });
+  const largestMinFetchBytes = options.maxBytesPerPartition === undefined ? Math.min(defaultLargestMinFetchBytes, resolved.maxBytes) : 0;
+  return Object.freeze({ client: resolveClient(connection), tuning: Object.freeze(resolved), largestMinFetchBytes });
 }
 
 function resolveClient(connection: Readonly<Record<string, unknown>>): ResolvedKafkaJsOptions["client"] {

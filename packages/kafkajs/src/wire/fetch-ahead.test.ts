@@ -29,6 +29,11 @@ const topic = "orders";
 /** Of each partition of the broker below. */
 const logEnd = 100n;
 const recordsInBatch = 10n;
+/** The broker's batches are their headers alone. */
+const bytesPerRecord = 61 / 10;
+/** What kafkajs asks for of a partition. */
+const asksForBytes = 1_000;
+const largestMinFetchBytes = 100_000;
 
 type Offsets = Readonly<Record<number, bigint>>;
 
@@ -36,7 +41,7 @@ async function requestFor(correlationId: number, offsets: Offsets, isReversed = 
   const inOrder = Object.entries(offsets).map(([partition, fetchOffset]) => ({
     partition: Number(partition),
     fetchOffset: String(fetchOffset),
-    maxBytes: 1_000,
+    maxBytes: asksForBytes,
   }));
   // kafkajs names a topic for each run of its partitions.
   const topics = isReversed
@@ -62,7 +67,7 @@ function batchAt(offset: bigint): Buffer {
 class Broker {
   readonly #server: Server = createServer((socket) => this.#serve(socket));
   /** What was asked: correlation id and offsets. */
-  readonly asked: { readonly correlationId: number; readonly offsets: Offsets }[] = [];
+  readonly asked: { readonly correlationId: number; readonly offsets: Offsets; readonly maxBytes: readonly number[] }[] = [];
   /** While it is on, requests are collected, and answered when it is turned off. */
   isHeld = false;
   errorCode = 0;
@@ -113,7 +118,8 @@ class Broker {
 
   #answer(frame: Buffer, socket: Socket): void {
     const request = fetchRequestIn(frame);
-    const asked = [...(request?.offsets.get(topic) ?? [])].map(([partition, { offset }]) => [partition, offset] as const);
+    const partitions = [...(request?.offsets.get(topic) ?? [])];
+    const asked = partitions.map(([partition, { offset }]) => [partition, offset] as const);
     const correlationId = frame.readInt32BE(8);
     const body = new KafkaJsEncoder().writeInt32(correlationId).writeInt32(this.throttleMs).writeInt16(0).writeInt32(0);
     body.writeInt32(1).writeString(topic).writeInt32(asked.length);
@@ -135,7 +141,7 @@ class Broker {
     } else {
       socket.write(response);
     }
-    this.asked.push({ correlationId, offsets: Object.fromEntries(asked) });
+    this.asked.push({ correlationId, offsets: Object.fromEntries(asked), maxBytes: partitions.map(([, { maxBytes }]) => maxBytes) });
     this.#changed();
   }
 }
@@ -152,7 +158,7 @@ let next: () => void;
 beforeEach(async () => {
   broker = new Broker();
   const port = await broker.listen();
-  tap = new WireTap(`127.0.0.1:${port}`, new KeptFetches());
+  tap = new WireTap(`127.0.0.1:${port}`, new KeptFetches(largestMinFetchBytes));
   socket = connect({ host: "127.0.0.1", port, onread: tap.onread });
   tap.attach(socket);
   answers = [];
@@ -198,6 +204,21 @@ test("the next request is sent before kafkajs asks, and kafkajs gets its respons
   expect(answers).toEqual([7, 8]);
   expect(idsAsked()).toEqual([7, -1, -2]);
   expect(offsetsAsked().at(-1)).toEqual({ 0: 20n, 1: 70n });
+});
+
+test("a fetch asks for many records once it is known what they take, and kafkajs gets one that was sent ahead with another size", async () => {
+  await ask(1, { 0: 0n });
+  await ask(2, { 0: 10n });
+  await ask(3, { 0: 70n }); // after a seek
+  await broker.hasBeenAsked(4);
+  expect([answers, idsAsked()]).toEqual([
+    [1, 2, 3],
+    [1, -1, -2, 3],
+  ]);
+  const grown = Math.ceil(bytesPerRecord * 8_000);
+  expect(broker.asked.map(({ maxBytes }) => maxBytes)).toEqual([[asksForBytes], [grown], [grown], [grown]]);
+  await ask(4, { 0: 70n, 1: 0n }); // shared out
+  expect(broker.asked.at(-1)?.maxBytes).toEqual([grown / 2, grown / 2]);
 });
 
 test("kafkajs gets it in whichever order it asks: it shuffles its partitions", async () => {

@@ -18,7 +18,7 @@ interface Sent {
 
 export interface FetchAheadParts {
   /** Sends a request to the broker. */
-  readonly send: (request: Buffer) => unknown;
+  readonly send: (request: FetchRequest) => unknown;
   /** A response is there that kafkajs has asked for. */
   readonly answer: (frame: Buffer, asked: FetchRequest) => unknown;
 }
@@ -77,7 +77,7 @@ export class FetchAhead {
     const ahead = fetchRequestIn(requestAfter(request, next, this.#lastId));
     if (ahead !== null) {
       this.#sent = { request: ahead, asked: null, frame: null };
-      this.#parts.send(ahead.bytes);
+      this.#parts.send(ahead);
     }
   }
 

@@ -25,7 +25,8 @@ export interface FetchRequest {
 export interface AskedOffset {
   readonly offset: bigint;
   readonly at: number;
-  /** Where the largest number of the partition's bytes stands. */
+  /** The largest number of the partition's bytes, as it was when the request was read, and where it stands. */
+  readonly maxBytes: number;
   readonly maxBytesAt: number;
 }
 
@@ -64,10 +65,13 @@ export function emptyResponseTo({ correlationId, version }: FetchRequest): Buffe
   return frame;
 }
 
-/** The same request for what comes next in some of its partitions. */
+/** The same request for what comes next in some of its partitions, as its client would write it. */
 export function requestAfter({ bytes, offsets }: FetchRequest, next: NextOffsets, correlationId: number): Buffer {
   const request = Buffer.from(bytes);
   request.writeInt32BE(correlationId, correlationIdAt);
+  for (const { maxBytes, maxBytesAt } of partitionsOf(offsets)) {
+    request.writeInt32BE(maxBytes, maxBytesAt);
+  }
   for (const { topic, partition, nextOffset } of next) {
     const asked = offsets.get(topic)?.get(partition);
     if (asked !== undefined) {
@@ -82,34 +86,38 @@ export function requestAfter({ bytes, offsets }: FetchRequest, next: NextOffsets
  * much of it, and a fetch of many what kafkajs asks for.
  */
 export function askForAtLeast({ bytes, offsets }: FetchRequest, minBytes: number): void {
-  const asked = [...offsets.values()].flatMap((ofTopic) => [...ofTopic.values()]);
+  const asked = partitionsOf(offsets);
   const share = Math.floor(minBytes / asked.length);
-  for (const { maxBytesAt } of asked) {
-    bytes.writeInt32BE(Math.max(bytes.readInt32BE(maxBytesAt), share), maxBytesAt);
+  for (const { maxBytes, maxBytesAt } of asked) {
+    bytes.writeInt32BE(Math.max(maxBytes, share), maxBytesAt);
   }
 }
 
+function partitionsOf(offsets: FetchRequest["offsets"]): readonly AskedOffset[] {
+  return [...offsets.values()].flatMap((ofTopic) => [...ofTopic.values()]);
+}
+
 /**
- * Whether both requests ask for the same, whatever their correlation ids are, and in whichever order: kafkajs shuffles its partitions, and names a
- * topic again when another one stands between its partitions.
+ * Whether both requests ask for the same, as their client has written them, whatever their correlation ids are, and in whichever order: kafkajs
+ * shuffles its partitions, and names a topic again when another one stands between its partitions.
  */
 export function asksForTheSame(one: FetchRequest, other: FetchRequest): boolean {
   return (
     partBefore(one).equals(partBefore(other)) &&
     partAfter(one).equals(partAfter(other)) &&
     one.offsets.size === other.offsets.size &&
-    [...one.offsets].every(([topic, partitions]) => isSame(one.bytes, partitions, other.bytes, other.offsets.get(topic)))
+    [...one.offsets].every(([topic, partitions]) => isSame(partitions, other.offsets.get(topic)))
   );
 }
 
 type AskedOfTopic = ReadonlyMap<number, AskedOffset>;
 
-function isSame(oneBytes: Buffer, one: AskedOfTopic, otherBytes: Buffer, other: AskedOfTopic | undefined): boolean {
+function isSame(one: AskedOfTopic, other: AskedOfTopic | undefined): boolean {
   return (
     other?.size === one.size &&
-    [...one].every(([partition, { offset, maxBytesAt }]) => {
+    [...one].every(([partition, { offset, maxBytes }]) => {
       const asked = other.get(partition);
-      return asked?.offset === offset && otherBytes.readInt32BE(asked.maxBytesAt) === oneBytes.readInt32BE(maxBytesAt);
+      return asked?.offset === offset && asked.maxBytes === maxBytes;
     })
   );
 }
@@ -143,7 +151,8 @@ function readRequest(bytes: Buffer): FetchRequest {
       const { at } = reader;
       const offset = reader.int64();
       reader.skip(version >= 5 ? 8 : 0); // log start offset
-      ofTopic.set(partition, { offset, at, maxBytesAt: reader.skip(4) });
+      const maxBytesAt = reader.at;
+      ofTopic.set(partition, { offset, at, maxBytes: reader.int32(), maxBytesAt });
     }
   }
   const restAt = reader.at;

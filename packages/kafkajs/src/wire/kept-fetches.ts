@@ -19,11 +19,11 @@ export class KeptFetches {
   readonly #mark: Buffer = randomBytes(markBytes);
   readonly #byBroker = new Map<string, Map<bigint, FetchedPartition>>();
   #last = 0n;
-  /** What a fetch that is to be kept asks for at least, in bytes. */
-  readonly minFetchBytes: number;
+  /** The highest that the least bytes of a fetch which is to be kept get; see `FetchSize`. */
+  readonly largestMinFetchBytes: number;
 
-  constructor(minFetchBytes = 0) {
-    this.minFetchBytes = minFetchBytes;
+  constructor(largestMinFetchBytes = 0) {
+    this.largestMinFetchBytes = largestMinFetchBytes;
   }
 
   /** Keeps it, and returns a record batch that stands for it: one record at the offset that was asked for. */

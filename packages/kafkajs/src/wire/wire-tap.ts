@@ -3,6 +3,7 @@ import { isKafkaJsDriverError } from "../errors.ts";
 import { FetchAhead } from "./fetch-ahead.ts";
 import { askForAtLeast, emptyResponseTo, type FetchRequest, fetchRequestIn } from "./fetch-request.ts";
 import { type FetchedPartition, replaceRecords } from "./fetch-response.ts";
+import { FetchSize } from "./fetch-size.ts";
 import { FrameSplitter } from "./frame-splitter.ts";
 import type { KeptFetches } from "./kept-fetches.ts";
 
@@ -13,6 +14,7 @@ import type { KeptFetches } from "./kept-fetches.ts";
 export class WireTap {
   readonly #broker: string;
   readonly #kept: KeptFetches;
+  readonly #size: FetchSize;
   readonly #splitter: FrameSplitter = new FrameSplitter((frame) => this.#receive(frame));
   /** The requests that are not answered, by correlation id. */
   readonly #asked = new Map<number, FetchRequest>();
@@ -25,6 +27,7 @@ export class WireTap {
   constructor(broker: string, kept: KeptFetches) {
     this.#broker = broker;
     this.#kept = kept;
+    this.#size = new FetchSize(kept.largestMinFetchBytes);
   }
 
   /** The option of the socket. With it, the socket itself emits no data. */
@@ -37,7 +40,10 @@ export class WireTap {
     this.#socket = socket;
     const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
     this.#ahead = new FetchAhead({
-      send: (request) => socket.writable && write(request), // kafkajs may have ended the connection
+      send: (request) => {
+        askForAtLeast(request, this.#size.minBytes);
+        return socket.writable && write(request.bytes); // kafkajs may have ended the connection
+      },
       answer: (frame, asked) => this.#orDestroyed(() => this.#handOn(frame, asked)),
     });
     socket.write = (bytes: unknown, ...others: unknown[]) => (Buffer.isBuffer(bytes) && this.#isAnswered(bytes)) || write(bytes, ...others);
@@ -65,12 +71,12 @@ export class WireTap {
     if (request === null) {
       return false;
     }
-    askForAtLeast(request, this.#kept.minFetchBytes);
     this.#kept.forget(this.#broker);
     // A connection that has ended answers nothing. If the request is written, kafkajs hears of that.
     if (this.#socket?.writable === true && this.#ahead?.asked(request) === true) {
       return true;
     }
+    askForAtLeast(request, this.#size.minBytes);
     this.#asked.set(request.correlationId, request);
     return false;
   }
@@ -111,6 +117,7 @@ export class WireTap {
       fetched.push(one);
       return this.#kept.keep(this.#broker, one);
     });
+    this.#size.learnFrom(fetched);
     if (handedOn.hasMore) {
       this.#ahead?.answered(request, fetched); // before the records are handled
     }
