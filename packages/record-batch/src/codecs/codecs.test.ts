@@ -76,6 +76,15 @@ describe("batches that the Java libraries compressed", () => {
   }
 });
 
+test("lz4: bytes take no more memory than they have, and stay as they are when the next batches are read", () => {
+  const ofLz4 = vectors.filter(({ read }) => read === unlz4);
+  const outputs = ofLz4.map(({ bytes }) => unlz4(bytes, outputLimit(bytes.length)));
+  expect(outputs.map(({ buffer }) => buffer.byteLength)).toEqual(ofLz4.map(({ expected }) => expected.length));
+  for (const [i, { file, expected }] of ofLz4.entries()) {
+    expect(outputs[i]?.equals(expected), file).toBe(true);
+  }
+});
+
 describe("zstd in WebAssembly", () => {
   test("gives no more than it may, whatever the bits are", () => {
     fc.assert(

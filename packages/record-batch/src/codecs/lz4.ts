@@ -31,24 +31,30 @@ export function unlz4(bytes: Buffer, maxBytes: number): Buffer {
   return output.take();
 }
 
-/** The output grows with the blocks, because a frame need not say its size. */
+/** Where batches are unpacked before their size is known. It is kept while it is small, and is in use by one batch at a time. */
+let scratch: Buffer = Buffer.allocUnsafeSlow(262_144);
+const largestScratch = 4_194_304;
+
+/**
+ * The output grows with the blocks, because a frame need not say its size. It is copied to its size at the end: what a batch does not fill would
+ * be held as long as one of its records is.
+ */
 class Output {
   readonly #compressedBytes: number;
   readonly #limit: number;
-  buffer: Buffer;
+  buffer: Buffer = scratch;
   length = 0;
 
   constructor(compressedBytes: number, limit: number) {
     this.#compressedBytes = compressedBytes;
     this.#limit = limit;
-    this.buffer = Buffer.allocUnsafe(Math.min(this.#limit, Math.max(65_536, compressedBytes * 4)));
   }
 
   /** Makes room for a block of at most `bytes`, and returns the end of the room. */
   reserve(bytes: number): number {
     const end = Math.min(this.length + bytes, this.#limit);
     if (end > this.buffer.length) {
-      const grown = Buffer.allocUnsafe(Math.min(this.#limit, Math.max(end, this.buffer.length * 2)));
+      const grown = Buffer.allocUnsafeSlow(Math.min(this.#limit, Math.max(end, this.buffer.length * 2)));
       this.buffer.copy(grown, 0, 0, this.length);
       this.buffer = grown;
     }
@@ -62,8 +68,15 @@ class Output {
       : damaged("lz4", "a block is larger than its frame allows");
   }
 
+  /** The bytes, in memory of their own. */
   take(): Buffer {
-    return this.buffer.subarray(0, this.length);
+    if (this.buffer.length > largestScratch) {
+      return this.buffer.subarray(0, this.length);
+    }
+    scratch = this.buffer;
+    const taken = Buffer.allocUnsafeSlow(this.length);
+    this.buffer.copy(taken, 0, 0, this.length);
+    return taken;
   }
 }
 
