@@ -1,4 +1,4 @@
-import { copyLiteral, copyMatch } from "./copy-bytes.ts";
+import { BlockCopier } from "./block-copier.ts";
 import { damaged, tooLarge } from "./output-limit.ts";
 
 const frameMagic = 0x184d2204;
@@ -139,7 +139,7 @@ function copyBlock(block: Buffer, output: Output, header: FrameHeader): void {
 /** sequence => token, literal length?, literals, [distance, match length?]; the last one ends after its literals. */
 function decodeBlock(block: Buffer, output: Output, header: FrameHeader, earliest: number): void {
   const end = output.reserve(header.maxBlockBytes);
-  const out = output.buffer;
+  const copier = new BlockCopier(block, output.buffer);
   let to = output.length;
   let from = 0;
   while (from < block.length) {
@@ -155,7 +155,7 @@ function decodeBlock(block: Buffer, output: Output, header: FrameHeader, earlies
     if (literals > end - to) {
       throw output.overflow(end);
     }
-    copyLiteral(block, from, out, to, literals);
+    copier.literal(from, to, literals);
     from += literals;
     to += literals;
     if (from === block.length) {
@@ -175,7 +175,7 @@ function decodeBlock(block: Buffer, output: Output, header: FrameHeader, earlies
     if (length > end - to) {
       throw output.overflow(end);
     }
-    copyMatch(out, to, distance, length);
+    copier.match(to, distance, length);
     to += length;
   }
   output.length = to;

@@ -1,4 +1,4 @@
-import { copyLiteral, copyMatch } from "./copy-bytes.ts";
+import { BlockCopier } from "./block-copier.ts";
 import { damaged, tooLarge } from "./output-limit.ts";
 
 /** The header of snappy-java's framing, which every Java producer writes: magic, version, lowest compatible version. */
@@ -67,6 +67,7 @@ function uncompressedLength(block: Buffer): { readonly value: number; readonly b
 
 /** elements => literal | copy with a one, two or four byte distance. https://github.com/google/snappy/blob/main/format_description.txt */
 function decodeBlock(block: Buffer, out: Buffer, start: number, end: number): void {
+  const copier = new BlockCopier(block, out);
   let from = uncompressedLength(block).bytes;
   let to = start;
   while (from < block.length) {
@@ -82,7 +83,7 @@ function decodeBlock(block: Buffer, out: Buffer, start: number, end: number): vo
       if (length > end - to || length > block.length - from) {
         throw damaged("snappy", "a literal is longer than what is left");
       }
-      copyLiteral(block, from, out, to, length);
+      copier.literal(from, to, length);
       from += length;
       to += length;
       continue;
@@ -95,7 +96,7 @@ function decodeBlock(block: Buffer, out: Buffer, start: number, end: number): vo
     if (distance === 0 || distance > to - start || length > end - to) {
       throw damaged("snappy", "a copy points outside the block");
     }
-    copyMatch(out, to, distance, length);
+    copier.match(to, distance, length);
     to += length;
   }
   if (to !== end) {
