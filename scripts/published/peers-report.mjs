@@ -134,7 +134,7 @@ function origin({ environment, rounds, messages, longMessages, seconds, bytesPer
   return (
     `Measured on ${String(date).slice(0, 10)} at ${commit}: ${cpu}, ${cores} cores, ${memoryGiB} GiB, ${os}, Node ${node}, load ${loadAverage} at the start; ` +
     `${used.join(", ")}. Messages of a topic: ${sizes} (of a long one: ${longSizes}), recorded ones of a real Debezium over and over, in batches of ${bytesPerBatch / 1024} KiB before compression; ` +
-    `rounds: ${rounds}, in ${Math.round(seconds / 60)} minutes; medians, and in brackets the spread of the rounds.`
+    `rounds: ${rounds} (all sides in the first, those of wanted figures in each), in ${Math.round(seconds / 60)} minutes; medians, and in brackets the spread of the rounds.`
   );
 }
 

@@ -2,7 +2,7 @@ import type { ConsumeFigures } from "./figures.ts";
 import type { OwnKafka } from "./own-kafka.ts";
 import type { PassResult } from "./pass.ts";
 import { processorSecondsOf } from "./processes.ts";
-import { kafkajsByHand, type Side, type SideOptions, sides, sidesOfLongTopics } from "./sides.ts";
+import { isOfWantedFigure, kafkajsByHand, type Side, type SideOptions, sides, sidesInTurn } from "./sides.ts";
 import type { PeerSizes } from "./sizes.ts";
 import type { FilledTopic } from "./topics.ts";
 
@@ -11,6 +11,8 @@ interface Measured {
   readonly topic: FilledTopic;
   readonly side: Side;
   readonly passes: { readonly pass: PassResult; readonly brokerSeconds: number | null }[];
+  /** Of the last pass, with the start of its process. */
+  tookMs: number;
   failure: string | null;
 }
 
@@ -30,26 +32,36 @@ export interface ConsumeOutcome {
   readonly figures: readonly ConsumeFigures[];
 }
 
-/** All sides read all topics in turn, each in a process of its own, round after round. */
+/**
+ * Sides read topics in turn, each in a process of its own, round after round. All of them do in the first round, and those that wanted figures are
+ * made of in further ones.
+ */
 export async function measureConsume(options: ConsumeOptions): Promise<ConsumeOutcome> {
   const measured = options.topics.flatMap((topic) =>
-    sides
-      .filter(({ name }) => !topic.isLong || sidesOfLongTopics.includes(name))
-      .map((side): Measured => ({ topic, side, passes: [], failure: null })),
+    sidesInTurn(topic).map((side): Measured => ({ topic, side, passes: [], tookMs: 0, failure: null })),
   );
+  const ofWanted = measured.filter(({ topic, side }) => isOfWantedFigure(topic, side));
+  const furtherOnes = ofWanted.length > 0 ? ofWanted : measured; // none are wanted if other cases are chosen
   await warmUpBroker(options);
   let rounds = 0;
-  let longestMs = 0;
-  while (rounds < options.rounds && (rounds === 0 || performance.now() + longestMs <= options.endsByMs)) {
-    const startedAt = performance.now();
+  while (rounds < options.rounds && (rounds === 0 || performance.now() + lastedMs(furtherOnes) <= options.endsByMs)) {
     rounds++;
     // Every other round goes the other way, so that nobody always comes after the same.
-    for (const one of rounds % 2 === 1 ? measured : measured.toReversed()) {
+    const inOrder = rounds === 1 ? measured : furtherOnes;
+    for (const one of rounds % 2 === 1 ? inOrder : inOrder.toReversed()) {
       await measureOnce(one, rounds, options);
     }
-    longestMs = Math.max(longestMs, performance.now() - startedAt);
   }
-  return { rounds, figures: measured.map(figuresOf) };
+  const named = measured.toSorted((a, b) => options.topics.indexOf(a.topic) - options.topics.indexOf(b.topic) || orderOf(a) - orderOf(b));
+  return { rounds, figures: named.map(figuresOf) };
+}
+
+function lastedMs(round: readonly Measured[]): number {
+  return round.reduce((sum, { tookMs }) => sum + tookMs, 0);
+}
+
+function orderOf({ side }: Measured): number {
+  return sides.indexOf(side);
 }
 
 /** The JVM of a new broker compiles what answers fetches while the first sides read: one reads for nothing. */
@@ -72,6 +84,7 @@ async function measureOnce(one: Measured, round: number, { kafka, sizes, machine
   const name = `round ${round}, ${topic}: ${one.side.name}`;
   const { brokers, registryUrl } = kafka;
   const before = processorSecondsOf(kafka.pid);
+  const startedAt = performance.now();
   try {
     const pass = await one.side.consume({ brokers, registryUrl, topic, format, messages, maxSeconds: sizes.maxSeconds }, machine);
     const after = processorSecondsOf(kafka.pid);
@@ -81,6 +94,8 @@ async function measureOnce(one: Measured, round: number, { kafka, sizes, machine
     machine.signal.throwIfAborted();
     one.failure = error instanceof Error ? error.message : String(error);
     say(`${name}: not run: ${one.failure}`);
+  } finally {
+    one.tookMs = performance.now() - startedAt;
   }
 }
 

@@ -28,9 +28,15 @@ const inTurn = "creates, updates and deletes in turn";
 const maxSlowdown = 1.1;
 
 /** Creates, updates and deletes in turn beside creates alone, a byte: two mixes of the suite `mixes`. */
-export async function measureOperations({ otherRounds, decodeRoundMs }: PeerSizes, signal: AbortSignal): Promise<CaseOutcome> {
+export async function measureOperations({ operationsRounds, decodeRoundMs }: PeerSizes, signal: AbortSignal): Promise<CaseOutcome> {
   const encodings: readonly PeerFormat[] = peerFormats;
-  const { rows } = await measureMixes({ rounds: otherRounds, roundMs: decodeRoundMs, signal, only: `^(creates|${inTurn})$`, encodings });
+  const { rows } = await measureMixes({
+    rounds: operationsRounds,
+    roundMs: decodeRoundMs,
+    signal,
+    only: `^(creates|${inTurn})$`,
+    encodings,
+  });
   const cells = peerFormats.map((format): Cell => {
     const ratio = rows.find(({ mix, encoding }) => mix === inTurn && encoding === format)?.ratioPerByte ?? null;
     return ratio === null

@@ -3,6 +3,7 @@ import { runProcess } from "../run-process.ts";
 import { type ChildOptions, runJob } from "./processes.ts";
 import { ourDrivers } from "./our-drivers.ts";
 import type { PassOptions, PassResult } from "./pass.ts";
+import type { FilledTopic } from "./topics.ts";
 
 /** One of those that are measured beside each other. */
 export interface Side {
@@ -21,7 +22,7 @@ export interface SideOptions extends ChildOptions {
 export const kafkajsByHand = "kafkajs by hand";
 export const javaPerformance = "Java ConsumerPerformance";
 
-/** All sides, in the order in which they take turns. */
+/** All sides, in the order in which reports name them. */
 export const sides: readonly Side[] = [
   ...ourDrivers.map(({ name }) => inNode(`cdckit, ${name}`, "ours", "createConsumer with a handler, offsets committed")),
   inNode(kafkajsByHand, "peer", "eachBatch, JSON.parse or @kafkajs/confluent-schema-registry with a BigInt long"),
@@ -41,8 +42,20 @@ export const sides: readonly Side[] = [
   },
 ];
 
-/** Those that read long topics: ours, what people write, and the line to cross. */
-export const sidesOfLongTopics: readonly string[] = [`cdckit, ${ourDrivers[0]?.name}`, kafkajsByHand, javaPerformance];
+/** Ours, what people write, and the line to cross: those of most figures, and the only ones that read long topics. */
+const ofMostFigures: readonly string[] = [`cdckit, ${ourDrivers[0]?.name}`, kafkajsByHand, javaPerformance];
+
+/** The sides that read the topic, in the order in which they do. Those that are compared most follow each other: a machine's speed changes. */
+export function sidesInTurn({ isLong }: Pick<FilledTopic, "isLong">): readonly Side[] {
+  const first = ofMostFigures.flatMap((name) => sides.find((side) => side.name === name) ?? []);
+  return isLong ? first : [...first, ...sides.filter((side) => !first.includes(side))];
+}
+
+/** Whether a wanted figure is made of what the side does with the topic. */
+export function isOfWantedFigure({ compression, isLong }: Pick<FilledTopic, "compression" | "isLong">, { name, kind }: Side): boolean {
+  const isByNode = kind !== "undecoded";
+  return !isLong && (compression === "none" ? isByNode || name === javaPerformance : isByNode && ofMostFigures.includes(name));
+}
 
 function inNode(name: string, kind: Side["kind"], about: string): Side {
   return {

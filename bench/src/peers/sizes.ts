@@ -13,6 +13,8 @@ export interface PeerSizes {
   readonly workersWarmUpShare: number;
   /** Rounds of everything but reading topics, which has rounds for as long as there is time. */
   readonly otherRounds: number;
+  /** Rounds of creates, updates and deletes in turn beside creates alone. */
+  readonly operationsRounds: number;
   readonly latencySeconds: number;
   readonly latencyWarmUpSeconds: number;
   readonly idleSettleSeconds: number;
@@ -33,6 +35,7 @@ export const fullSizes: PeerSizes = {
   workersMessages: { "json-with-schema": 300_000, json: 1_200_000, "confluent-avro": 2_400_000 },
   workersWarmUpShare: 0.4,
   otherRounds: 3,
+  operationsRounds: 9,
   latencySeconds: 10,
   latencyWarmUpSeconds: 3,
   idleSettleSeconds: 4,
@@ -49,6 +52,7 @@ export const quickSizes: PeerSizes = {
   workersMessages: { "json-with-schema": 20_000, json: 80_000, "confluent-avro": 160_000 },
   workersWarmUpShare: 0.4,
   otherRounds: 1,
+  operationsRounds: 1,
   latencySeconds: 2,
   latencyWarmUpSeconds: 1,
   idleSettleSeconds: 2,

@@ -28,7 +28,7 @@ export interface PeersOptions {
 }
 
 const profileDir = ".cache/profiles";
-const defaultMinutes = 20;
+const defaultMinutes = 25;
 
 /** What is measured beside reading topics, by the names of the cases. */
 const workersCase = "workers";
