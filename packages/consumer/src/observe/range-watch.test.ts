@@ -38,6 +38,25 @@ test("a partition that does not move is reported within a minute, and again whil
   expect(reported[0]).toMatch(/^t\[0\] has 4 records to read/);
 });
 
+test("so is one whose brokers answer later than they are asked", async () => {
+  const clock = virtualClock();
+  const reported: string[] = [];
+  const watch = new RangeWatch({
+    clock,
+    intervalMs: lagIntervalMs,
+    stuckAfterMs,
+    partitions: () => [{ assignment, handledTo: 5n, isAtWork: false }],
+    onRanges: () => {},
+    onSuspicion: (suspicion) => reported.push(suspicionText(suspicion)),
+  });
+  const ranges = (): Promise<readonly LogRange[]> =>
+    new Promise((resolve) => clock.after(1.5 * lagIntervalMs, () => resolve([{ assignment, start: 0n, end: 9n }])));
+  watch.start({ ranges } as Partial<DriverSession> as DriverSession); // nothing else is asked of it
+  await clock.advance(90_000);
+  watch.stop();
+  expect(reported).toEqual([expect.stringMatching(/^t\[0\] has 4 records to read/)]);
+});
+
 test.each<[string, () => Promise<readonly LogRange[]>]>([
   ["never answer", () => new Promise(() => {})],
   ["refuse", () => Promise.reject(new Error("no"))],

@@ -23,8 +23,30 @@ describe("the watchdog", () => {
     expect(text).toBe("t[3] has 7 records to read, and nothing has moved for 60 s: the client does not fetch");
   });
 
+  test("finds it although some looks have no answer, and while there is none", () => {
+    const looks: readonly Look[] = [
+      [0, at(5n), ending(9n)],
+      [10_000, at(5n), null],
+      [20_000, at(5n), ending(9n)],
+      [30_000, at(5n), []],
+      [60_000, at(5n), ending(9n)],
+      [70_000, at(5n), null],
+    ];
+    expect(textsOf(...looks)).toEqual([expect.stringMatching(/^t\[3\] has 4 records to read, and nothing has moved for 70 s/)]);
+    expect(textsOf(...looks, [80_000, at(6n), null])).toEqual([]);
+    expect(textsOf(...looks, [90_001, at(5n), null]), "nobody has answered for half of the time").toEqual([]);
+    expect(textsOf(...looks, [120_000, at(5n), null]), "the brokers are gone").toEqual([
+      "the brokers have not said for 60 s where the logs end",
+    ]);
+    expect(textsOf(...looks, [120_000, at(5n), null], [121_000, at(5n), ending(9n)]), "they are back").toEqual([]);
+  });
+
+  test("does not suspect the client while nobody answers", () => {
+    expect(textsOf([0, at(5n), ending(9n)], [40_000, at(5n), ending(9n)], [65_000, at(5n), null])).toEqual([]);
+  });
+
   test("finds a partition that never moved from the group's offset", () => {
-    expect(textsOf([0, at(null), ending(9n, 4n)], [60_000, at(null), ending(9n, 4n)])).toEqual([
+    expect(textsOf([0, at(null), ending(9n, 4n)], [30_000, at(null), ending(9n, 4n)], [60_000, at(null), ending(9n, 4n)])).toEqual([
       expect.stringMatching(/^t\[3\] has 5 records/),
     ]);
   });
@@ -57,6 +79,23 @@ describe("the watchdog", () => {
       [
         [0, at(5n, true), ending(9n)],
         [60_000, at(5n, true), ending(9n)],
+      ],
+    ],
+    [
+      "has handled more than the last known end, while nobody answers",
+      [
+        [0, at(5n), ending(9n)],
+        [30_000, at(12n), null],
+        [61_000, at(12n), ending(12n)],
+        [120_000, at(13n), null],
+      ],
+    ],
+    [
+      "moves while nobody answers",
+      [
+        [0, at(5n), ending(9n)],
+        [30_000, at(6n), null],
+        [60_000, at(6n), ending(9n)],
       ],
     ],
     [

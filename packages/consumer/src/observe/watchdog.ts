@@ -22,7 +22,10 @@ interface Seen {
   readonly handledTo: bigint | null;
   /** There was something to read at that look. */
   readonly isBehind: boolean;
+  readonly isStuck: boolean;
   readonly sinceMs: number;
+  /** The last answer; null if there was none. */
+  readonly log: LogRange | null;
 }
 
 /**
@@ -42,31 +45,36 @@ export class Watchdog {
   /** `ranges` is null if the brokers did not answer. */
   look(nowMs: number, partitions: readonly WatchedPartition[], ranges: readonly LogRange[] | null): readonly Suspicion[] {
     this.#forgetOthers(partitions);
-    this.#answeredMs = ranges === null ? (this.#answeredMs ?? nowMs) : nowMs;
+    const silentMs = nowMs - (this.#answeredMs ?? nowMs);
+    if (silentMs > this.#stuckAfterMs / 2) {
+      this.#seen.clear(); // the brokers are gone, or were: a client has all of its time again once they are back
+    }
+    this.#answeredMs = ranges === null ? nowMs - silentMs : nowMs;
     const logs = new Map(ranges?.map((range) => [range.assignment, range]));
     const suspicions = partitions.flatMap((partition) => this.#lookAt(partition, nowMs, logs.get(partition.assignment) ?? null));
-    const silentMs = nowMs - this.#answeredMs;
-    return silentMs >= this.#stuckAfterMs && partitions.length > 0 ? [...suspicions, { kind: "unreachable", forMs: silentMs }] : suspicions;
+    const isUnreachable = ranges === null && silentMs >= this.#stuckAfterMs && partitions.length > 0;
+    return isUnreachable ? [...suspicions, { kind: "unreachable", forMs: silentMs }] : suspicions;
   }
 
-  #lookAt({ assignment, handledTo, isAtWork }: WatchedPartition, nowMs: number, log: LogRange | null): readonly Suspicion[] {
+  /**
+   * Without an answer, the log is taken to end where it last did: a question that fails now and then must not hide that nothing moves. But nothing is
+   * suspected anew.
+   */
+  #lookAt({ assignment, handledTo, isAtWork }: WatchedPartition, nowMs: number, answer: LogRange | null): readonly Suspicion[] {
     const seen = this.#seen.get(assignment);
-    const end = log?.end ?? null;
+    const log = answer ?? seen?.log ?? null;
     // Before a member has handled anything, it stands at the group's committed offset. If that is not known, nobody knows whether it should
     // move.
     const standsAt = handledTo ?? log?.committed ?? null;
-    const isBehind = end !== null && standsAt !== null && end > standsAt && !isAtWork;
-    if (seen === undefined || !seen.isBehind || !isBehind || seen.handledTo !== handledTo) {
-      this.#seen.set(assignment, { handledTo, isBehind, sinceMs: nowMs });
+    const isBehind = log !== null && standsAt !== null && log.end > standsAt && !isAtWork;
+    const sinceMs = seen?.isBehind === true && isBehind && seen.handledTo === handledTo ? seen.sinceMs : nowMs;
+    const forMs = nowMs - sinceMs;
+    const isStuck = isBehind && forMs >= this.#stuckAfterMs && (answer !== null || seen?.isStuck === true);
+    this.#seen.set(assignment, { handledTo, isBehind, isStuck, sinceMs, log });
+    if (answer !== null && handledTo !== null && answer.end < handledTo) {
+      return [{ kind: "truncated", assignment, handledTo, end: answer.end }];
     }
-    if (end === null) {
-      return [];
-    }
-    if (handledTo !== null && end < handledTo) {
-      return [{ kind: "truncated", assignment, handledTo, end }];
-    }
-    const forMs = nowMs - (this.#seen.get(assignment)?.sinceMs ?? nowMs);
-    return isBehind && forMs >= this.#stuckAfterMs ? [{ kind: "stuck", assignment, forMs, lag: end - standsAt }] : [];
+    return isStuck ? [{ kind: "stuck", assignment, forMs, lag: log.end - standsAt }] : [];
   }
 
   #forgetOthers(partitions: readonly WatchedPartition[]): void {
