@@ -1,5 +1,6 @@
 import { virtualClock } from "@cdckit/testkit";
 import { expect, test } from "vitest";
+import type { Clock } from "../clock.ts";
 import type { DriverSession, LogRange, PartitionAssignment } from "../driver.ts";
 import { resolveHealthOptions } from "./observe-options.ts";
 import { RangeWatch } from "./range-watch.ts";
@@ -8,7 +9,9 @@ import { suspicionText } from "./watchdog.ts";
 const { stuckAfterMs, lagIntervalMs } = resolveHealthOptions();
 const assignment: PartitionAssignment = { topic: "t", partition: 0, epoch: 1 };
 
-async function watched(ranges: () => Promise<readonly LogRange[]>, handledTo: bigint, forMs: number): Promise<readonly string[]> {
+type Answer = (clock: Clock) => Promise<readonly LogRange[]>;
+
+async function watched(answer: Answer, handledTo: bigint, forMs: number): Promise<readonly string[]> {
   const clock = virtualClock();
   const reported: string[] = [];
   const watch = new RangeWatch({
@@ -19,6 +22,7 @@ async function watched(ranges: () => Promise<readonly LogRange[]>, handledTo: bi
     onRanges: () => {},
     onSuspicion: (suspicion) => reported.push(suspicionText(suspicion)),
   });
+  const ranges = (): Promise<readonly LogRange[]> => answer(clock);
   watch.start({ ranges } as Partial<DriverSession> as DriverSession); // nothing else is asked of it
   await clock.advance(forMs);
   expect(watch.suspicions).toHaveLength(Math.min(reported.length, 1));
@@ -39,22 +43,9 @@ test("a partition that does not move is reported within a minute, and again whil
 });
 
 test("so is one whose brokers answer later than they are asked", async () => {
-  const clock = virtualClock();
-  const reported: string[] = [];
-  const watch = new RangeWatch({
-    clock,
-    intervalMs: lagIntervalMs,
-    stuckAfterMs,
-    partitions: () => [{ assignment, handledTo: 5n, isAtWork: false }],
-    onRanges: () => {},
-    onSuspicion: (suspicion) => reported.push(suspicionText(suspicion)),
-  });
-  const ranges = (): Promise<readonly LogRange[]> =>
+  const late = (clock: Clock): Promise<readonly LogRange[]> =>
     new Promise((resolve) => clock.after(1.5 * lagIntervalMs, () => resolve([{ assignment, start: 0n, end: 9n }])));
-  watch.start({ ranges } as Partial<DriverSession> as DriverSession); // nothing else is asked of it
-  await clock.advance(90_000);
-  watch.stop();
-  expect(reported).toEqual([expect.stringMatching(/^t\[0\] has 4 records to read/)]);
+  expect(await watched(late, 5n, 90_000)).toEqual([expect.stringMatching(/^t\[0\] has 4 records to read/)]);
 });
 
 test.each<[string, () => Promise<readonly LogRange[]>]>([

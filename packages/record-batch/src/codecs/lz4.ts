@@ -32,7 +32,7 @@ export function unlz4(bytes: Buffer, maxBytes: number): Buffer {
 }
 
 /** Where batches are unpacked before their size is known. It is kept while it is small, and is in use by one batch at a time. */
-let scratch: Buffer = Buffer.allocUnsafeSlow(262_144);
+let scratch: Buffer = Buffer.alloc(0);
 const largestScratch = 4_194_304;
 
 /**
