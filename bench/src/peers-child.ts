@@ -3,6 +3,7 @@ import { idleKafkaJs, idleOurs } from "./peers/idle.ts";
 import type { PeerJob } from "./peers/job.ts";
 import { consumeWithKafkaJs } from "./peers/kafkajs-by-hand.ts";
 import { latencyOfKafkaJs, latencyOfOurs, producePaced } from "./peers/latency.ts";
+import { driverOf } from "./peers/our-drivers.ts";
 import { consumeWithOurs } from "./peers/ours.ts";
 import type { PassOptions, PassResult } from "./peers/pass.ts";
 import { consumeWithPlatformatic } from "./peers/platformatic-by-hand.ts";
@@ -24,11 +25,15 @@ process.stdout.write(`${JSON.stringify(result)}\n`, () => {
 function resultOf(asked: PeerJob): Promise<object> {
   switch (asked.job) {
     case "consume":
-      return isOurs(asked.side) ? consumeWithOurs(driverOf(asked.side), asked) : peerNamed(asked.side)(asked);
-    case "latency":
-      return isOurs(asked.side) ? latencyOfOurs(driverOf(asked.side), asked) : latencyOfKafkaJs(asked);
-    case "idle":
-      return isOurs(asked.side) ? idleOurs(driverOf(asked.side), asked) : idleKafkaJs(asked);
+      return consume(asked);
+    case "latency": {
+      const driver = driverOf(asked.side);
+      return driver === null ? latencyOfKafkaJs(asked) : latencyOfOurs(driver, asked);
+    }
+    case "idle": {
+      const driver = driverOf(asked.side);
+      return driver === null ? idleKafkaJs(asked) : idleOurs(driver, asked);
+    }
     case "produce-paced":
       return producePaced(asked);
     case "workers":
@@ -36,12 +41,9 @@ function resultOf(asked: PeerJob): Promise<object> {
   }
 }
 
-function isOurs(side: string): boolean {
-  return side.startsWith("cdckit, ");
-}
-
-function driverOf(side: string): string {
-  return side.slice("cdckit, ".length);
+function consume(asked: Extract<PeerJob, { readonly job: "consume" }>): Promise<PassResult> {
+  const driver = driverOf(asked.side);
+  return driver === null ? peerNamed(asked.side)(asked) : consumeWithOurs(driver, asked);
 }
 
 function peerNamed(side: string): (options: PassOptions) => Promise<PassResult> {

@@ -17,6 +17,8 @@ export interface Mix {
   readonly describe: (nth: number) => Written;
   /** Whether each pass has a new decoder, which has seen nothing. */
   readonly isFresh?: boolean;
+  /** What V8 needs to learn all of its shapes, of processor time. */
+  readonly warmUpMs: number;
   /** avsc in place of our decoder. */
   readonly isPeer?: boolean;
   /** Through `createConsumer`, from so many partitions, a fetch of each in turn. */
@@ -26,6 +28,9 @@ export interface Mix {
 const debezium = ["json-with-schema", "json", "confluent-avro", "confluent-protobuf"] as const;
 const withVersions = ["json-with-schema", "json", "confluent-avro"] as const;
 const messages = 4_000;
+const warmUpMs = 1_000;
+/** Each table has code of its own, which V8 compiles once it has run for a while. */
+const warmUpMsPerTable = 10;
 /** Of a mix that goes through `createConsumer`: it takes more of them, because a consumer starts and stops once a pass. */
 const consumed = 16_000;
 const recordsPerFetch = 250;
@@ -77,9 +82,14 @@ export const mixes: readonly Mix[] = [
     describe: (nth) => ({ ...asRecorded, version: Math.floor(nth / 1_000) }),
   }),
   ...[10, 100, 1_000].flatMap((tables) => [
-    mix(`${tables} tables in turn`, { encodings: withVersions, describe: (nth) => ({ ...asRecorded, table: nth % tables }) }),
+    mix(`${tables} tables in turn`, {
+      encodings: withVersions,
+      warmUpMs: Math.max(warmUpMs, warmUpMsPerTable * tables),
+      describe: (nth) => ({ ...asRecorded, table: nth % tables }),
+    }),
     mix(`${tables} tables, 50 records each in turn`, {
       encodings: withVersions,
+      warmUpMs: Math.max(warmUpMs, warmUpMsPerTable * tables),
       count: Math.max(messages, 50 * tables),
       describe: (nth) => ({ ...asRecorded, table: Math.floor(nth / 50) % tables }),
     }),
@@ -110,7 +120,7 @@ export const mixes: readonly Mix[] = [
 ];
 
 function mix(name: string, chosen: Pick<Mix, "encodings" | "describe"> & Partial<Mix>): Mix {
-  return { name, beside: "creates", count: messages, ...chosen };
+  return { name, beside: "creates", count: messages, warmUpMs, ...chosen };
 }
 
 function tablesOfOneTopic(tableOf: (nth: number) => number): Mix["describe"] {

@@ -1,8 +1,9 @@
+import { isOfWantedFigure } from "./comparisons.ts";
 import type { ConsumeFigures } from "./figures.ts";
 import type { OwnKafka } from "./own-kafka.ts";
 import type { PassResult } from "./pass.ts";
 import { processorSecondsOf } from "./processes.ts";
-import { isOfWantedFigure, kafkajsByHand, type Side, type SideOptions, sides, sidesInTurn } from "./sides.ts";
+import { kafkajsByHand, type Side, type SideOptions, sides, sidesInTurn } from "./sides.ts";
 import type { PeerSizes } from "./sizes.ts";
 import type { FilledTopic } from "./topics.ts";
 

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import kafkajs from "kafkajs";
 import { boundedCell, type Cell, notRun, ratioCell, ratios, type Row, spreadOf } from "./figures.ts";
 import type { IdleResult, LatencyResult, PacedResult, WorkersResult } from "./job.ts";
-import { ourDrivers } from "./our-drivers.ts";
+import { ourDrivers, sideOf } from "./our-drivers.ts";
 import type { OwnKafka } from "./own-kafka.ts";
 import { type ChildOptions, runJob } from "./processes.ts";
 import { kafkajsByHand } from "./sides.ts";
@@ -40,8 +40,9 @@ export async function measureWorkers(options: CaseOptions): Promise<CaseOutcome>
     const topic = { topic: `workers-${format}`, format, partitions: workersPartitions, messages: sizes.workersMessages[format] };
     await fillTopics(kafka.brokers, [{ ...topic, compression: "none", isLong: false }], machine.signal);
     const rounds: WorkersRounds = { one: [], two: [] };
-    for (let round = 0; round < sizes.otherRounds; round++) {
-      for (const workers of [1, 2] as const) {
+    for (let round = 0; round < sizes.workersRounds; round++) {
+      // Every other round goes the other way: a machine's speed changes.
+      for (const workers of round % 2 === 0 ? ([1, 2] as const) : ([2, 1] as const)) {
         await measureWorkersOnce({ ...options, driver, workers, ...topic }, rounds);
       }
     }
@@ -98,10 +99,10 @@ const maxAboveBrokerMs = { p50: 2, p99: 10 };
 
 /** From the producer to the handler at a steady rate, beside kafkajs alone without decoding. */
 export async function measureLatency({ kafka, sizes, machine, say }: CaseOptions): Promise<CaseOutcome> {
-  const names = [kafkajsByHand, ...ourDrivers.map(({ name }) => `cdckit, ${name}`)];
+  const names = [kafkajsByHand, ...ourDrivers.map(({ name }) => sideOf(name))];
   const measured = new Map<string, LatencyResult[]>(names.map((side) => [side, []]));
   const failures = new Map<string, string>();
-  for (let round = 0; round < sizes.otherRounds; round++) {
+  for (let round = 0; round < sizes.latencyRounds; round++) {
     for (const side of names.filter((name) => !failures.has(name))) {
       try {
         const result = await latencyOnce(side, `latency-${names.indexOf(side)}-${round}`, { kafka, sizes, machine });
@@ -178,7 +179,7 @@ export async function measureIdle({ kafka, sizes, machine, say }: CaseOptions): 
   const { brokers, registryUrl } = kafka;
   const topic = "idle";
   await createTopicAlone(brokers, topic);
-  const names = [...ourDrivers.map(({ name }) => `cdckit, ${name}`), kafkajsByHand];
+  const names = [...ourDrivers.map(({ name }) => sideOf(name)), kafkajsByHand];
   const waits = { settleSeconds: sizes.idleSettleSeconds, seconds: sizes.idleSeconds };
   const settled = await Promise.allSettled(
     names.map((side) => runJob({ job: "idle", side, brokers, registryUrl, topic, ...waits }, machine) as Promise<IdleResult>),

@@ -9,7 +9,7 @@ export interface OurDriver {
   readonly inWorkers: boolean;
 }
 
-/** All of them: a driver more is a line more. Those that begin with "kafkajs" are what the figures against kafkajs by hand are about. */
+/** All of them: a driver more is a line more. */
 export const ourDrivers: readonly OurDriver[] = [
   { name: "kafkajs", load: async (brokers) => (await import("@cdckit/kafkajs")).kafkajs({ brokers: [brokers] }), inWorkers: true },
   {
@@ -31,4 +31,16 @@ export function ourDriver(name: string): OurDriver {
     throw new TypeError(`there is no driver called ${name}; there are ${ourDrivers.map((driver) => driver.name).join(", ")}`);
   }
   return found;
+}
+
+const sidePrefix = "cdckit, ";
+
+/** The name of the side that reads with a driver of ours. */
+export function sideOf(driver: string): string {
+  return `${sidePrefix}${driver}`;
+}
+
+/** The name of our driver with which a side reads; null for a peer. */
+export function driverOf(side: string): string | null {
+  return side.startsWith(sidePrefix) ? side.slice(sidePrefix.length) : null;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { runProcess } from "../run-process.ts";
 import { type ChildOptions, runJob } from "./processes.ts";
-import { ourDrivers } from "./our-drivers.ts";
+import { ourDrivers, sideOf } from "./our-drivers.ts";
 import type { PassOptions, PassResult } from "./pass.ts";
 import type { FilledTopic } from "./topics.ts";
 
@@ -19,12 +19,14 @@ export interface SideOptions extends ChildOptions {
   readonly classPath: string;
 }
 
+/** Our driver for kafkajs as it is, which most figures are about. */
+export const ourKafkaJs: string = sideOf("kafkajs");
 export const kafkajsByHand = "kafkajs by hand";
 export const javaPerformance = "Java ConsumerPerformance";
 
 /** All sides, in the order in which reports name them. */
 export const sides: readonly Side[] = [
-  ...ourDrivers.map(({ name }) => inNode(`cdckit, ${name}`, "ours", "createConsumer with a handler, offsets committed")),
+  ...ourDrivers.map(({ name }) => inNode(sideOf(name), "ours", "createConsumer with a handler, offsets committed")),
   inNode(kafkajsByHand, "peer", "eachBatch, JSON.parse or @kafkajs/confluent-schema-registry with a BigInt long"),
   inNode("@platformatic/kafka", "peer", "its stream, JSON.parse or its registry with a BigInt long"),
   inNode("@confluentinc/kafka-javascript", "peer", "eachBatch of any size, JSON.parse or @confluentinc/schemaregistry with a BigInt long"),
@@ -43,18 +45,12 @@ export const sides: readonly Side[] = [
 ];
 
 /** Ours, what people write, and the line to cross: those of most figures, and the only ones that read long topics. */
-const ofMostFigures: readonly string[] = [`cdckit, ${ourDrivers[0]?.name}`, kafkajsByHand, javaPerformance];
+const ofMostFigures: readonly string[] = [ourKafkaJs, kafkajsByHand, javaPerformance];
 
 /** The sides that read the topic, in the order in which they do. Those that are compared most follow each other: a machine's speed changes. */
 export function sidesInTurn({ isLong }: Pick<FilledTopic, "isLong">): readonly Side[] {
   const first = ofMostFigures.flatMap((name) => sides.find((side) => side.name === name) ?? []);
   return isLong ? first : [...first, ...sides.filter((side) => !first.includes(side))];
-}
-
-/** Whether a wanted figure is made of what the side does with the topic. */
-export function isOfWantedFigure({ compression, isLong }: Pick<FilledTopic, "compression" | "isLong">, { name, kind }: Side): boolean {
-  const isByNode = kind !== "undecoded";
-  return !isLong && (compression === "none" ? isByNode || name === javaPerformance : isByNode && ofMostFigures.includes(name));
 }
 
 function inNode(name: string, kind: Side["kind"], about: string): Side {

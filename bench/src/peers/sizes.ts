@@ -11,8 +11,8 @@ export interface PeerSizes {
   readonly workersMessages: Readonly<Record<PeerFormat, number>>;
   /** The part of a pass with workers that is left out, for one worker and for two alike. */
   readonly workersWarmUpShare: number;
-  /** Rounds of everything but reading topics, which has rounds for as long as there is time. */
-  readonly otherRounds: number;
+  readonly workersRounds: number;
+  readonly latencyRounds: number;
   /** Rounds of creates, updates and deletes in turn beside creates alone. */
   readonly operationsRounds: number;
   readonly latencySeconds: number;
@@ -34,7 +34,8 @@ export const fullSizes: PeerSizes = {
   maxSeconds: 6,
   workersMessages: { "json-with-schema": 300_000, json: 1_200_000, "confluent-avro": 2_400_000 },
   workersWarmUpShare: 0.4,
-  otherRounds: 3,
+  workersRounds: 5,
+  latencyRounds: 3,
   operationsRounds: 9,
   latencySeconds: 10,
   latencyWarmUpSeconds: 3,
@@ -51,7 +52,8 @@ export const quickSizes: PeerSizes = {
   maxSeconds: 2,
   workersMessages: { "json-with-schema": 20_000, json: 80_000, "confluent-avro": 160_000 },
   workersWarmUpShare: 0.4,
-  otherRounds: 1,
+  workersRounds: 1,
+  latencyRounds: 1,
   operationsRounds: 1,
   latencySeconds: 2,
   latencyWarmUpSeconds: 1,

@@ -4,9 +4,6 @@ import { environment } from "../environment.ts";
 import { runProcess } from "../run-process.ts";
 import type { Encoding } from "../varied-corpus.ts";
 
-/** What V8 needs to learn all shapes of a mix, of processor time. */
-const warmUpMs = 1_000;
-
 /** Creates, updates and deletes in turn may take this much longer than creates alone, a byte. */
 const maxSlowdown = 1.1;
 const bounded = "creates, updates and deletes in turn";
@@ -48,7 +45,7 @@ export async function runMixes(options: MixesOptions): Promise<{ text: string; r
   );
   return {
     text: [`mixes, processor time of decoding, medians of ${rounds} rounds`, ...lines].join("\n"),
-    result: { environment: environment(), rounds, roundMs: options.roundMs, warmUpMs, maxSlowdown, cases: rows },
+    result: { environment: environment(), rounds, roundMs: options.roundMs, maxSlowdown, cases: rows },
     held,
   };
 }
@@ -94,7 +91,7 @@ async function childResult(
   { roundMs, signal }: Pick<MixesOptions, "roundMs" | "signal">,
 ): Promise<ChildResult> {
   const child = fileURLToPath(new URL("../mixes-child.js", import.meta.url));
-  const args = [child, name, encoding, String(roundMs), String(warmUpMs)];
+  const args = [child, name, encoding, String(roundMs)];
   const { stdout } = await runProcess(process.execPath, args, { signal, deadlineSeconds: 120 });
   return JSON.parse(stdout) as ChildResult;
 }

@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
 import type { EmbeddedJsonBudget } from "../reader.ts";
+import { textRunEnd } from "./text-run.ts";
 
 /** A shorter message has the cost budget of this many bytes. */
 const minBytes = 1_048_576;
@@ -216,14 +217,11 @@ class CostMeter {
 
 /** The position of the quote that ends the text at `p`. */
 function quoteAt(bytes: Uint8Array, p: number, end: number): number {
-  while (p < end) {
-    const byte = bytes[p] as number;
-    if (byte === quote) {
-      return p;
-    }
-    p += byte === backslash ? 2 : 1;
+  let close = textRunEnd(bytes, p, end);
+  while (close < end && bytes[close] !== quote) {
+    close = textRunEnd(bytes, close + (bytes[close] === backslash ? 2 : 1), end); // or a control character
   }
-  return p;
+  return close;
 }
 
 function spaceEnd(bytes: Uint8Array, p: number, end: number): number {

@@ -3,6 +3,7 @@ import { asciiText, latin1, readText as readUtf8 } from "../utf8-text.ts";
 import { words } from "../words.ts";
 import { isLong } from "./integer-range.ts";
 import { exactInteger } from "./exact-integer.ts";
+import { plainRunEnd, textRunEnd } from "./text-run.ts";
 
 const noBytes = new Uint8Array(0);
 const noView = new DataView(noBytes.buffer);
@@ -57,17 +58,10 @@ const plus = 0x2b;
 const point = 0x2e;
 const zero = 0x30;
 
-/** 1 for each byte that means itself in a JSON string: ASCII except quote, backslash and control characters. */
-const plainBytes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
-  byte >= 0x20 && byte < 0x80 && byte !== quoteByte && byte !== backslash ? 1 : 0,
-);
-
 /** The position of the quote that ends the string at `p`, if the string is plain ASCII; otherwise {@link missed}. */
 export function plainStringEnd(bytes: Uint8Array, p: number, end: number): number {
-  while (p < end && plainBytes[bytes[p] as number] === 1) {
-    p++;
-  }
-  return p < end && bytes[p] === quoteByte ? p : missed;
+  const close = plainRunEnd(bytes, p, end);
+  return close < end && bytes[close] === quoteByte ? close : missed;
 }
 
 /** Reads a string, or null. */
@@ -106,17 +100,11 @@ function readEscapedText(c: JsonCursor): string | null {
  * control character.
  */
 export function stringEnd(bytes: Uint8Array, p: number, end: number): number {
-  while (p < end) {
-    const byte = bytes[p] as number;
-    if (byte === quoteByte) {
-      return p;
-    }
-    if (byte < 0x20) {
-      return missed;
-    }
-    p += byte === backslash ? 2 : 1;
+  let close = textRunEnd(bytes, p, end);
+  while (close < end && bytes[close] === backslash) {
+    close = textRunEnd(bytes, close + 2, end);
   }
-  return missed;
+  return close < end && bytes[close] === quoteByte ? close : missed;
 }
 
 /** The text between two quotes, with its escapes resolved. Throws if it is not UTF-8 or has an invalid escape. */
@@ -363,20 +351,15 @@ function skipText(c: JsonCursor): void {
 
 /** The end of a string of ASCII characters and valid escapes; {@link missed} for any other string. */
 function asciiStringEnd(bytes: Uint8Array, p: number, end: number): number {
-  while (p < end) {
-    const byte = bytes[p] as number;
-    if (plainBytes[byte] === 1) {
-      p++;
-    } else if (byte === backslash) {
-      p = escapeEnd(bytes, p + 1, end);
-      if (p === missed) {
-        return missed;
-      }
-    } else {
-      return byte === quoteByte ? p : missed;
+  let close = plainRunEnd(bytes, p, end);
+  while (close < end && bytes[close] === backslash) {
+    const next = escapeEnd(bytes, close + 1, end);
+    if (next === missed) {
+      return missed;
     }
+    close = plainRunEnd(bytes, next, end);
   }
-  return missed;
+  return close < end && bytes[close] === quoteByte ? close : missed;
 }
 
 /** 1 for each byte that is an escape with the backslash before it. */

@@ -1,4 +1,4 @@
-import { Deferred, type DeferredField, type ReadPlan } from "../../encoding/reader.ts";
+import { Deferred, type ReadPlan } from "../../encoding/reader.ts";
 import type { TableName } from "../../event.ts";
 import type { EnvelopeScope } from "../envelope.ts";
 import { isBlock, textOrNull } from "../source.ts";
@@ -18,27 +18,56 @@ const peek = ["connector", "db", "schema", "table", "keyspace", "collection"] as
 type Peeked = readonly (string | null | undefined)[];
 
 /**
- * The read plan of one schema. `isNamed` says that the schema's name marks it as an envelope. The plan remembers the last table, because
- * the next record is nearly always of the same table.
+ * The read plan of one schema. `isNamed` says that the schema's name marks it as an envelope. The plan remembers tables, because records are nearly
+ * always of one that was seen before.
  */
 export function changePlan(isNamed: boolean): ReadPlan {
-  return { defer: deferredSource(isNamed), skip: ["ts_us", "ts_ns"], rows: ["before", "after"] };
+  const heads = new SourceHeads(isNamed);
+  return { defer: { field: "source", peek, resolve: (peeked) => heads.of(peeked) }, skip: ["ts_us", "ts_ns"], rows: ["before", "after"] };
 }
 
-function deferredSource(isNamed: boolean): DeferredField {
-  let last: Peeked = [];
-  let head: SourceHead = headOf([], isNamed);
-  return {
-    field: "source",
-    peek,
-    resolve: (peeked) => {
-      if (!samePeeked(peeked, last)) {
-        last = peeked;
-        head = headOf(peeked, isNamed);
+const maxTables = 1_000;
+/** Of a database, a schema and a table together. Longer names are not remembered. */
+const maxNameChars = 500;
+
+interface KnownHead {
+  readonly peeked: Peeked;
+  readonly head: SourceHead;
+}
+
+/** The heads of the tables of one plan: to make one takes as long as reading a small record. */
+class SourceHeads {
+  readonly #isNamed: boolean;
+  readonly #byTable = new Map<string, KnownHead>();
+  #last: KnownHead = { peeked: [], head: headOf([], false) };
+
+  constructor(isNamed: boolean) {
+    this.#isNamed = isNamed;
+  }
+
+  of(peeked: Peeked): SourceHead {
+    if (!samePeeked(peeked, this.#last.peeked)) {
+      this.#last = this.#known(peeked);
+    }
+    return this.#last.head;
+  }
+
+  #known(peeked: Peeked): KnownHead {
+    const [, db, schema, table, keyspace, collection] = peeked;
+    const name = `${db}.${schema}.${table}.${keyspace}.${collection}`;
+    const known = this.#byTable.get(name);
+    if (known !== undefined && samePeeked(peeked, known.peeked)) {
+      return known;
+    }
+    const made = { peeked, head: headOf(peeked, this.#isNamed) };
+    if (name.length <= maxNameChars) {
+      if (this.#byTable.size === maxTables) {
+        this.#byTable.clear(); // those that come again are remembered again
       }
-      return head;
-    },
-  };
+      this.#byTable.set(name, made);
+    }
+    return made;
+  }
 }
 
 function samePeeked(a: Peeked, b: Peeked): boolean {

@@ -1,0 +1,73 @@
+import { words } from "../words.ts";
+
+const quote = 0x22;
+const backslash = 0x5c;
+const firstPrintable = 0x20;
+const firstWide = 0x80;
+
+/** 1 for each byte that means itself in a JSON string: ASCII except quote, backslash and control characters. */
+const plainBytes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => (isText(byte) && byte < firstWide ? 1 : 0));
+/** The same, and bytes of characters outside of ASCII. */
+const textBytes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => (isText(byte) ? 1 : 0));
+
+function isText(byte: number): boolean {
+  return byte >= firstPrintable && byte !== quote && byte !== backslash;
+}
+
+/** Most texts are not longer, and a loop over their bytes is as good. */
+const loopBytes = 32;
+
+/** The position of the first byte from `p` on that is not plain ASCII: a quote, a backslash, a control character or none of ASCII. `end` if there is none. */
+export function plainRunEnd(bytes: Uint8Array, p: number, end: number): number {
+  const loopEnd = p + loopBytes < end ? p + loopBytes : end;
+  while (p < loopEnd && plainBytes[bytes[p] as number] === 1) {
+    p++;
+  }
+  return p === loopEnd && p < end ? longRunEnd(bytes, p, end, plainBytes, -1) : p;
+}
+
+/** The position of the first quote, backslash or control character from `p` on. `end` if there is none. */
+export function textRunEnd(bytes: Uint8Array, p: number, end: number): number {
+  const loopEnd = p + loopBytes < end ? p + loopBytes : end;
+  while (p < loopEnd && textBytes[bytes[p] as number] === 1) {
+    p++;
+  }
+  return p === loopEnd && p < end ? longRunEnd(bytes, p, end, textBytes, 0) : p;
+}
+
+/**
+ * Looks at sixteen bytes a step. For a byte x below 0x80, the highest bit of x - n is set if x < n, so that of (x ^ n) - 1 is if x is n; `& ~word`
+ * leaves other bytes out. What a byte borrows reaches only bytes after it, when the step has ended the search already. If `ending` is -1, a byte
+ * of 0x80 or more ends the run as well.
+ */
+function longRunEnd(bytes: Uint8Array, start: number, end: number, runBytes: Uint8Array, ending: number): number {
+  // The same value in each byte of a word. Here and not above: a bundler makes variables of constants, and V8 then looks them up at each use.
+  const spaces = 0x20202020;
+  const quotes = 0x22222222;
+  const backslashes = 0x5c5c5c5c;
+  const ones = 0x01010101;
+  const highBits = 0x80808080;
+  words.turnTo(bytes);
+  const { view, offset } = words;
+  const last = Math.min(end, bytes.length); // a client may have shrunk the buffer
+  let p = start;
+  for (; p + 16 <= last; p += 16) {
+    const at = offset + p;
+    const a = view.getInt32(at, true);
+    const b = view.getInt32((at + 4) | 0, true); // an index that is cut to 32 bits needs no check for overflow
+    const c = view.getInt32((at + 8) | 0, true);
+    const d = view.getInt32((at + 12) | 0, true);
+    const found =
+      (((a - spaces) | ((a ^ quotes) - ones) | ((a ^ backslashes) - ones)) & ~a) |
+      (((b - spaces) | ((b ^ quotes) - ones) | ((b ^ backslashes) - ones)) & ~b) |
+      (((c - spaces) | ((c ^ quotes) - ones) | ((c ^ backslashes) - ones)) & ~c) |
+      (((d - spaces) | ((d ^ quotes) - ones) | ((d ^ backslashes) - ones)) & ~d);
+    if (((found | ((a | b | c | d) & ending)) & highBits) !== 0) {
+      break;
+    }
+  }
+  while (p < last && runBytes[bytes[p] as number] === 1) {
+    p++;
+  }
+  return p;
+}
