@@ -60,8 +60,9 @@ describe("the run of bytes that mean themselves in a JSON string", () => {
   });
 
   test("ends where a buffer ends that was shrunk after the end was known", () => {
-    const bytes = new Uint8Array(new ArrayBuffer(200, { maxByteLength: 200 } as never)).fill(0x78);
-    (bytes.buffer as unknown as { resize(length: number): void }).resize(75);
+    const buffer = Reflect.construct(ArrayBuffer, [200, { maxByteLength: 200 }]) as ArrayBuffer & { resize(length: number): void };
+    const bytes = new Uint8Array(buffer).fill(0x78);
+    buffer.resize(75);
     expect(plainRunEnd(bytes, 0, 200)).toBe(75);
     expect(textRunEnd(bytes, 80, 200)).toBe(80);
   });
