@@ -27,7 +27,7 @@ interface PrefixReader<Route> extends SchemaReader<Route> {
 /** The result for a message: it was read; it does not have this spelling or schema; or its schema is not followed by a payload. */
 export type ConnectOutcome = "read" | "not-connect" | "not-payload";
 
-const maxRecent = 4;
+const maxRecent = 16;
 const closingBrace = 0x7d;
 const schemaKeyLength = '{"schema":'.length;
 

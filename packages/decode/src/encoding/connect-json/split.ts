@@ -31,8 +31,10 @@ export function splitConnectJson(bytes: Buffer, start: number, end: number): Con
  * Whether the message begins with a known `{"schema":S,"payload":`, byte for byte, and ends like such a message. If so, only P is unknown.
  */
 export function hasPrefix(bytes: Buffer, start: number, end: number, prefix: Buffer): boolean {
-  // The prefix does not contain the brace that closes the message, so that is checked here.
-  return bytes[end - 1] === 0x7d && beginsWith(bytes, start, end, prefix);
+  // The prefix does not contain the brace that closes the message, so that is checked here. Prefixes of other tables mostly have other lengths: the
+  // last byte tells them apart before all of them are compared.
+  const last = prefix.length - 1;
+  return bytes[end - 1] === 0x7d && bytes[start + last] === prefix[last] && beginsWith(bytes, start, end, prefix);
 }
 
 /** Whether the object or list at `p` is closed before `end`, so that more than one value stands there. */
