@@ -54,7 +54,7 @@ class SourceHeads {
 
   #known(peeked: Peeked): KnownHead {
     const [, db, schema, table, keyspace, collection] = peeked;
-    const name = `${db}.${schema}.${table}.${keyspace}.${collection}`;
+    const name = `${keyspace ?? db}.${schema}.${table ?? collection}`;
     const known = this.#byTable.get(name);
     if (known !== undefined && samePeeked(peeked, known.peeked)) {
       return known;
