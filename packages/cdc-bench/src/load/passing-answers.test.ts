@@ -1,3 +1,4 @@
+import { KafkaJSNumberOfRetriesExceeded, KafkaJSProtocolError } from "kafkajs";
 import { expect, test } from "vitest";
 import { isPassing, untilAnswered } from "./passing-answers.ts";
 
@@ -23,6 +24,15 @@ test("a coordinator that nobody named is asked for again, whatever type kafkajs 
   expect(isPassing(error)).toBe(false);
   error.name = "KafkaJSGroupCoordinatorNotFound";
   expect(isPassing(error)).toBe(true);
+});
+
+test("an answer that kafkajs got at each of its own attempts is asked for again", () => {
+  const unknown = new KafkaJSProtocolError(Object.assign(refused("UNKNOWN_TOPIC_OR_PARTITION"), { code: 3, retriable: true }));
+  const wrapped = new KafkaJSNumberOfRetriesExceeded(unknown, { retryCount: 1, retryTime: 100 });
+  expect((wrapped as { readonly type?: unknown }).type).toBeUndefined();
+  expect(isPassing(wrapped)).toBe(true);
+  const final = new KafkaJSProtocolError(Object.assign(refused("TOPIC_AUTHORIZATION_FAILED"), { code: 29, retriable: false }));
+  expect(isPassing(new KafkaJSNumberOfRetriesExceeded(final, { retryCount: 1, retryTime: 100 }))).toBe(false);
 });
 
 test("any other answer is final", async () => {

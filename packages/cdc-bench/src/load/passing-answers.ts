@@ -3,7 +3,10 @@ import { setTimeout as pass } from "node:timers/promises";
 const deadlineMs = 20_000;
 const askAgainMs = 150;
 
-/** What brokers answer for a moment: while a leader or a coordinator moves, or is new. kafkajs' admin takes it for final. */
+/**
+ * What brokers answer for a moment: while a leader or a coordinator moves, or is new. kafkajs' admin takes it for final. It lists all topics, also
+ * before it makes one, and fails if any of them is in such a state: a topic of somebody else that is being deleted is enough.
+ */
 const passing: ReadonlySet<unknown> = new Set([
   "UNKNOWN_TOPIC_OR_PARTITION",
   "LEADER_NOT_AVAILABLE",
@@ -17,10 +20,16 @@ const passing: ReadonlySet<unknown> = new Set([
 /** kafkajs' word for a coordinator that nobody named, whatever the reason. */
 const coordinatorNotFound = "KafkaJSGroupCoordinatorNotFound";
 
+/** kafkajs wraps an answer that it got at each of its own attempts. */
+const retriesExceeded = "KafkaJSNumberOfRetriesExceeded";
+
 /** Whether it is an answer that another one may follow in a moment. What is asked for may be missing for good, too. */
 export function isPassing(error: unknown): boolean {
-  const { type, name } = error as { readonly type?: unknown; readonly name?: unknown };
-  return passing.has(type) || name === coordinatorNotFound;
+  if (!(error instanceof Error)) {
+    return false;
+  }
+  const { type, name, cause } = error as Error & { readonly type?: unknown };
+  return passing.has(type) || name === coordinatorNotFound || (name === retriesExceeded && isPassing(cause));
 }
 
 /** Asks until the answer is one that stays, or {@link deadlineMs} have passed. */

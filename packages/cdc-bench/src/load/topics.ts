@@ -3,6 +3,7 @@ import { BenchError } from "../bench-error.ts";
 import type { ClusterConnection } from "./connection.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 import { createKafkaClient } from "./kafka-client.ts";
+import { untilAnswered } from "./passing-answers.ts";
 import { untilLed } from "./until-led.ts";
 
 export interface NewTopic {
@@ -15,7 +16,7 @@ export interface NewTopic {
 /** The topics of these that do not exist. */
 export async function missingTopicsOf(connection: ClusterConnection, topics: readonly string[]): Promise<readonly string[]> {
   return withAdmin(connection, async (admin) => {
-    const existing = new Set(await admin.listTopics());
+    const existing = new Set(await untilAnswered(() => admin.listTopics()));
     return topics.filter((topic) => !existing.has(topic));
   });
 }
@@ -31,8 +32,7 @@ export async function createTopics(connection: ClusterConnection, topics: readon
       numPartitions: partitions,
       configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
     }));
-    // A broker that is busy may not know its new topics yet: that is what the loop waits for.
-    await admin.createTopics({ topics: wanted, waitForLeaders: false });
+    await untilAnswered(() => admin.createTopics({ topics: wanted, waitForLeaders: false })); // a busy broker may not know them yet: waited for below
     await untilLed(kafka, topics);
   });
 }

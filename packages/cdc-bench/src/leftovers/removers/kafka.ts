@@ -36,7 +36,7 @@ export function createKafkaRemovers(access: ClusterConnection | undefined): Kafk
     removeTopic: async ({ name, at }) => {
       const admin = await adminOf(at);
       // Asked first: kafkajs tells of a topic that is not there only after all its attempts.
-      const topics = (await admin.listTopics()).filter((topic) => isNamed(topic, name));
+      const topics = (await untilAnswered(() => admin.listTopics())).filter((topic) => isNamed(topic, name));
       for (const topic of topics) {
         await admin.deleteTopics({ topics: [topic] }).catch(refuseUnlessMissing);
       }

@@ -6,7 +6,7 @@ import type { Thing } from "../../leftovers/thing.ts";
 import type { ClusterConnection } from "../../load/connection.ts";
 import { explainRefusal } from "../../load/explain-refusal.ts";
 import { createKafkaClient } from "../../load/kafka-client.ts";
-import { isPassing, untilAnswered } from "../../load/passing-answers.ts";
+import { untilAnswered } from "../../load/passing-answers.ts";
 import { untilLed } from "../../load/until-led.ts";
 import type { Terminal } from "../../terminal.ts";
 import type { Places } from "./tap-driver.ts";
@@ -83,15 +83,11 @@ function clusterAccess(
     async makeTopic(topic, { partitions, replicationFactor = -1, config = {} }) {
       await leftovers.making({ kind: "topic", name: topic, at });
       const configEntries = Object.entries(config).map(([key, value]) => ({ name: key, value }));
+      const wanted = { topic, numPartitions: partitions, replicationFactor, configEntries };
       try {
-        await admin.createTopics({
-          topics: [{ topic, numPartitions: partitions, replicationFactor, configEntries }],
-          waitForLeaders: false, // waited for below
-        });
+        await untilAnswered(() => admin.createTopics({ topics: [wanted], waitForLeaders: false })); // waited for below
       } catch (error) {
-        if (!isPassing(error)) {
-          throw await explainRefusal(connection, error);
-        }
+        throw await explainRefusal(connection, error);
       }
       await untilLed(kafka, [{ topic, partitions }]);
     },
