@@ -27,8 +27,8 @@ export function changePlan(isNamed: boolean): ReadPlan {
 }
 
 const maxTables = 1_000;
-/** Of a database, a schema and a table together. Longer names are not remembered. */
-const maxNameChars = 500;
+/** Of all texts of a head together. Those of a head that has more are not remembered, because a sender chooses them. */
+const maxTextChars = 500;
 
 interface KnownHead {
   readonly peeked: Peeked;
@@ -39,14 +39,14 @@ interface KnownHead {
 class SourceHeads {
   readonly #isNamed: boolean;
   readonly #byTable = new Map<string, KnownHead>();
-  #last: KnownHead = { peeked: [], head: headOf([], false) };
+  #last: KnownHead | null = null;
 
   constructor(isNamed: boolean) {
     this.#isNamed = isNamed;
   }
 
   of(peeked: Peeked): SourceHead {
-    if (!samePeeked(peeked, this.#last.peeked)) {
+    if (this.#last === null || !samePeeked(peeked, this.#last.peeked)) {
       this.#last = this.#known(peeked);
     }
     return this.#last.head;
@@ -60,7 +60,7 @@ class SourceHeads {
       return known;
     }
     const made = { peeked, head: headOf(peeked, this.#isNamed) };
-    if (name.length <= maxNameChars) {
+    if (peeked.reduce((sum, text) => sum + (text?.length ?? 0), 0) <= maxTextChars) {
       if (this.#byTable.size === maxTables) {
         this.#byTable.clear(); // those that come again are remembered again
       }
