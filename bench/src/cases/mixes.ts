@@ -84,12 +84,12 @@ export const mixes: readonly Mix[] = [
   ...[10, 100, 1_000].flatMap((tables) => [
     mix(`${tables} tables in turn`, {
       encodings: withVersions,
-      warmUpMs: Math.max(warmUpMs, warmUpMsPerTable * tables),
+      warmUpMs: warmUpMsOf(tables),
       describe: (nth) => ({ ...asRecorded, table: nth % tables }),
     }),
     mix(`${tables} tables, 50 records each in turn`, {
       encodings: withVersions,
-      warmUpMs: Math.max(warmUpMs, warmUpMsPerTable * tables),
+      warmUpMs: warmUpMsOf(tables),
       count: Math.max(messages, 50 * tables),
       describe: (nth) => ({ ...asRecorded, table: Math.floor(nth / 50) % tables }),
     }),
@@ -121,6 +121,10 @@ export const mixes: readonly Mix[] = [
 
 function mix(name: string, chosen: Pick<Mix, "encodings" | "describe"> & Partial<Mix>): Mix {
   return { name, beside: "creates", count: messages, warmUpMs, ...chosen };
+}
+
+function warmUpMsOf(tables: number): number {
+  return Math.max(warmUpMs, warmUpMsPerTable * tables);
 }
 
 function tablesOfOneTopic(tableOf: (nth: number) => number): Mix["describe"] {

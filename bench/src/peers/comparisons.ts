@@ -2,7 +2,7 @@ import type { PeerFormat } from "./pass.ts";
 import { javaPerformance, kafkajsByHand, ourKafkaJs, type Side } from "./sides.ts";
 import type { FilledTopic, PeerCompression } from "./topics.ts";
 
-export type Targets = Readonly<Record<PeerFormat, number>>;
+type Targets = Readonly<Record<PeerFormat, number>>;
 
 type SideChoice = (side: Pick<Side, "name" | "kind">) => boolean;
 

@@ -5,7 +5,7 @@ const askAgainMs = 150;
 
 /**
  * What brokers answer for a moment: while a leader or a coordinator moves, or is new. kafkajs' admin takes it for final. It lists all topics, also
- * before it makes one, and fails if any of them is in such a state: a topic of somebody else that is being deleted is enough.
+ * before it makes one, and fails if the brokers answer so for any of them.
  */
 const passing: ReadonlySet<unknown> = new Set([
   "UNKNOWN_TOPIC_OR_PARTITION",
