@@ -198,7 +198,7 @@ export const roomTables = {
       presentation: ["package-root", "report", "result:types"], // documents and how they are drawn; knows no command
       profile: ["bench-error", "presentation", "result:types"],
       observe: ["bench-error", "profile", "report", "result:types", "terminal:types"], // what a running measurement says
-      leftovers: ["bench-error", "exit-codes", "load", "terminal"],
+      leftovers: ["bench-error", "exit-codes", "load", "report", "terminal"],
       // What one command does.
       types: [],
       hints: ["bench-error"],

@@ -38,9 +38,13 @@ interface Result {
   readonly slowSink: { readonly fast: { readonly count: number }; readonly slow: { readonly count: number } } | null;
 }
 
-function cdcBench(args: readonly string[], whenSaid: (child: ChildProcess, stderr: string) => void = () => {}): Promise<Ended> {
+function cdcBench(
+  args: readonly string[],
+  whenSaid: (child: ChildProcess, stderr: string) => void = () => {},
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [binary, ...args], { env: { PATH: process.env["PATH"], XDG_STATE_HOME: state } });
+    const child = spawn(process.execPath, [binary, ...args], { env: { PATH: process.env["PATH"], XDG_STATE_HOME: state, ...env } });
     const seen = { stdout: "", stderr: "" };
     child.stdout.on("data", (chunk: Buffer) => {
       seen.stdout += chunk.toString();
@@ -158,6 +162,15 @@ await describeWithKafka("cdc-bench drain", ({ brokers }) => {
       expect(round?.check?.expected, label).toBeGreaterThan(500);
       expect(round?.check?.found, label).toBe(round?.check?.expected);
     }
+    expect(await leftBehind()).toEqual([]);
+  });
+
+  test("drops what it made in its sink, also while DATABASE_URL names another database", async () => {
+    const args = [...small, "-n", "500", "--rounds", "1", "--to", "postgres", "--sink-url", sinkUrl];
+    // Without the login of --sink-url the server lets nobody drop anything.
+    const { code, stderr } = await cdcBench(args, () => {}, { DATABASE_URL: "postgres://u:canary@127.0.0.1:1/source" });
+    expect(code, stderr).toBe(0);
+    expect(stderr).not.toMatch(/could not remove|canary/);
     expect(await leftBehind()).toEqual([]);
   });
 

@@ -16,7 +16,8 @@ export interface RemoverAccess {
   /** Of Kafka Connect. Its userinfo is its login. */
   readonly connectUrl?: string | undefined;
   readonly registry?: RegistryConnection | undefined;
-  readonly databaseUrl?: string | undefined;
+  /** Of every database that the command was given. If two name the same one, the first is used. */
+  readonly databaseUrls?: readonly (string | undefined)[] | undefined;
   readonly redisUrl?: string | undefined;
 }
 
@@ -29,7 +30,7 @@ export interface Remover {
 /** The one place that knows how each kind of thing is removed. Connects when the first thing of a place is to go. */
 export function createRemover(access: RemoverAccess): Remover {
   const kafka = createKafkaRemovers(access.connection);
-  const database = createDatabaseRemovers(access.databaseUrl);
+  const database = createDatabaseRemovers(access.databaseUrls ?? []);
   const removers: Readonly<Record<ThingKind, RemoveThing>> = {
     connector: createConnectorRemover(access.connectUrl),
     "consumer-group": kafka.removeGroup,

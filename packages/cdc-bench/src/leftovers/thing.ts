@@ -1,3 +1,5 @@
+import { printable } from "../report/text-width.ts";
+
 /** What a command can make outside of its process, in the order in which it is removed: first who writes, then what was written. */
 export const thingKinds = [
   "connector",
@@ -40,7 +42,15 @@ export function withoutLogin(address: string): string {
   return url.href;
 }
 
-/** `topic cdc-bench-1 at localhost:9092`. Names are shown without control characters: a file could hold any. */
+/**
+ * The first of these addresses that means the place of a {@link Thing}, with its login; otherwise the place itself. A place that a file names
+ * never learns a password that was meant for another one.
+ */
+export function withLogin(at: string, addresses: readonly (string | undefined)[]): string {
+  return addresses.find((address) => address !== undefined && URL.canParse(address) && withoutLogin(address) === at) ?? at;
+}
+
+/** `topic cdc-bench-1 at localhost:9092`. Shown without control characters and those that turn the direction of text: a file could hold any. */
 export function thingText({ kind, name, at }: Thing): string {
   return printable(`${kind.replaceAll("-", " ")} ${name} at ${at}`);
 }
@@ -52,8 +62,4 @@ export function isSameThing(a: Thing, b: Thing): boolean {
 /** Things in the order in which they can be removed; of one kind, the last first. */
 export function inRemovalOrder(things: readonly Thing[]): readonly Thing[] {
   return things.toReversed().sort((a, b) => thingKinds.indexOf(a.kind) - thingKinds.indexOf(b.kind));
-}
-
-function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, "?");
 }

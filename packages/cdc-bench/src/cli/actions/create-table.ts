@@ -16,7 +16,7 @@ import { readStackState } from "../stack-state.ts";
 /** Makes the published table. It stays; a table that was not finished does not. */
 export async function createTable(flags: CreateTableFlags, terminal: Terminal): Promise<ExitCode> {
   const databaseUrl = flags.database ?? envValue("DATABASE_URL", terminal.env, String) ?? readStackState(flags.stack)?.databaseUrl;
-  const remover = createRemover({ databaseUrl });
+  const remover = createRemover({ databaseUrls: [databaseUrl] });
   try {
     if (flags.clean === true) {
       return await cleanLeftovers({ terminal, remove: remover.remove });

@@ -2,7 +2,6 @@ import { BenchError } from "../../bench-error.ts";
 import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { changeFormat, type ChangeFormat } from "../../load/change-events/index.ts";
 import type { ClusterConnection, RegistryConnection } from "../../load/connection.ts";
-import { databaseKindOf } from "../../load/database.ts";
 import { faultTextOf } from "../../load/fault.ts";
 import { createObserver, type Observer } from "../../observe/observer.ts";
 import { describeEnvironment } from "../../report/environment.ts";
@@ -21,6 +20,7 @@ import { resolveProxy, resolveTuning } from "../catch-up-options.ts";
 import { cleanWith } from "./clean-with.ts";
 import { resolveDemands } from "../demand-options.ts";
 import type { DrainFlags } from "../drain.ts";
+import { envValue } from "../env-value.ts";
 import { openProfiling } from "../profile-options.ts";
 import { writeResult } from "../result-options.ts";
 import { resolveCluster } from "../source-options.ts";
@@ -30,12 +30,10 @@ export async function drain(flags: DrainFlags, terminal: Terminal): Promise<Exit
   if (connection === undefined) {
     throw new BenchError("usage", "where is the backlog written to? Give --brokers HOST:PORT.");
   }
-  const sinkUrl = flags.sinkUrl ?? terminal.env["DRAIN_SINK_URL"];
+  const sinkUrl = sinkUrlOf(flags, terminal);
+  const access = { databaseUrls: databasesOf(flags, terminal, sinkUrl), connectUrl: connectOf(flags, terminal), registry };
   if (flags.clean === true) {
-    return cleanWith(
-      { connection, databaseUrl: databaseOf(flags, terminal) ?? sinkUrl, connectUrl: connectOf(flags, terminal), registry },
-      terminal,
-    );
+    return cleanWith({ connection, ...access }, terminal);
   }
   const targets = targetsOf(flags, sinkUrl);
   const openWriter = flags.via === "postgres" ? await postgresWriterOf(flags, terminal, registry) : null;
@@ -45,11 +43,7 @@ export async function drain(flags: DrainFlags, terminal: Terminal): Promise<Exit
   try {
     const observer = createObserver(terminal);
     observer.note(`reaching ${connection.brokers.join(", ")}`);
-    const cluster = await openClusterAccess("drain", connection, terminal, {
-      databaseUrl: databaseOf(flags, terminal) ?? sinkUrl,
-      connectUrl: connectOf(flags, terminal),
-      registry,
-    });
+    const cluster = await openClusterAccess("drain", connection, terminal, access);
     const { interrupt } = terminal;
     const { record } = profiling;
     const plan: DrainPlan = { ...planOf(flags), cluster, targets, sinkUrl, interrupt, observer, openWriter, record };
@@ -86,6 +80,26 @@ function targetsOf({ to, work }: DrainFlags, sinkUrl: string | undefined): reado
   return targets;
 }
 
+/** Checked before anything is made: what is made in a place that has no name could not be removed. */
+function sinkUrlOf({ sinkUrl }: DrainFlags, { env }: Terminal): string | undefined {
+  const address = sinkUrl ?? envValue("DRAIN_SINK_URL", env, String);
+  if (address !== undefined && !isPostgres(address)) {
+    // The address is not repeated: it may hold a password.
+    throw new BenchError("usage", "--sink-url (env DRAIN_SINK_URL) must be a PostgreSQL, such as postgres://user@host:port/name.");
+  }
+  return address;
+}
+
+function isPostgres(address: string): boolean {
+  return URL.canParse(address) && /^postgres(ql)?:\/\//.test(address);
+}
+
+/** Where this run may make something, and then where an earlier one may have. If both are one database, the login of this run is used. */
+function databasesOf(flags: DrainFlags, terminal: Terminal, sinkUrl: string | undefined): readonly (string | undefined)[] {
+  const database = databaseOf(flags, terminal);
+  return flags.via === "postgres" ? [database, sinkUrl] : [sinkUrl, database];
+}
+
 function databaseOf({ database }: DrainFlags, { env }: Terminal): string | undefined {
   return database ?? env["DATABASE_URL"];
 }
@@ -116,7 +130,7 @@ async function postgresWriterOf(
       "--via postgres needs --database postgres://user@host:port/name (DATABASE_URL) and --connect URL (CONNECT_URL).",
     );
   }
-  if (databaseKindOf(databaseUrl) !== "postgresql") {
+  if (!isPostgres(databaseUrl)) {
     throw new BenchError("usage", "--via postgres writes to PostgreSQL: give --database postgres://user@host:port/name.");
   }
   if (format === undefined) {

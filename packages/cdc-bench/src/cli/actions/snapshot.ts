@@ -25,7 +25,7 @@ import { formatsOf, howMuchOf, type Places, resolvePlaces, tableOf, templateFrom
 
 export async function snapshot(flags: SnapshotFlags, terminal: Terminal): Promise<ExitCode> {
   const places = resolvePlaces(flags, terminal);
-  const remover = createRemover(places);
+  const remover = createRemover({ ...places, databaseUrls: [places.databaseUrl] });
   try {
     if (flags.clean === true) {
       return await cleanLeftovers({ terminal, remove: remover.remove });

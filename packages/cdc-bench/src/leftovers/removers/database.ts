@@ -2,7 +2,7 @@ import { setTimeout as pass } from "node:timers/promises";
 import { BenchError } from "../../bench-error.ts";
 import { type Database, databaseErrorCode, openDatabase } from "../../load/database.ts";
 import type { RemoveThing } from "../leftovers.ts";
-import { withoutLogin } from "../thing.ts";
+import { withLogin } from "../thing.ts";
 
 /** How long a connector that was just deleted may hold its slot. */
 const slotDeadlineMs = 20_000;
@@ -16,11 +16,11 @@ export interface DatabaseRemovers {
   close(): Promise<void>;
 }
 
-/** @param access used for the database that it names, and for no other */
-export function createDatabaseRemovers(access: string | undefined): DatabaseRemovers {
+/** @param addresses each used for the database that it names, and for no other */
+export function createDatabaseRemovers(addresses: readonly (string | undefined)[]): DatabaseRemovers {
   const databases = new Map<string, Promise<Database>>();
   const databaseOf = (at: string): Promise<Database> => {
-    const database = databases.get(at) ?? openDatabase(access !== undefined && withoutLogin(access) === at ? access : at);
+    const database = databases.get(at) ?? openDatabase(withLogin(at, addresses));
     databases.set(at, database);
     return database;
   };
