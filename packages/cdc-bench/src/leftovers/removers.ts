@@ -3,7 +3,7 @@ import type { RemoveThing } from "./leftovers.ts";
 import { createConnectorRemover } from "./removers/connector.ts";
 import { createDatabaseRemovers } from "./removers/database.ts";
 import { createKafkaRemovers } from "./removers/kafka.ts";
-import { removeRedisKey } from "./removers/redis-key.ts";
+import { createRedisKeyRemover } from "./removers/redis-key.ts";
 import { removeSubjects } from "./removers/registry-subject.ts";
 import type { ThingKind } from "./thing.ts";
 
@@ -31,6 +31,7 @@ export interface Remover {
 export function createRemover(access: RemoverAccess): Remover {
   const kafka = createKafkaRemovers(access.connection);
   const database = createDatabaseRemovers(access.databaseUrls ?? []);
+  const redis = createRedisKeyRemover(access.redisUrl);
   const removers: Readonly<Record<ThingKind, RemoveThing>> = {
     connector: createConnectorRemover(access.connectUrl),
     "consumer-group": kafka.removeGroup,
@@ -42,12 +43,12 @@ export function createRemover(access: RemoverAccess): Remover {
     publication: database.dropPublication,
     table: database.dropTable,
     "database-schema": database.dropSchema,
-    "redis-key": (thing) => removeRedisKey(thing, access.redisUrl),
+    "redis-key": redis.removeKey,
   };
   return {
     remove: (thing) => removers[thing.kind](thing),
     close: async () => {
-      await Promise.all([kafka.close(), database.close()]);
+      await Promise.all([kafka.close(), database.close(), redis.close()]);
     },
   };
 }

@@ -1,54 +1,52 @@
-import { connect, type Socket } from "node:net";
 import { BenchError } from "../../bench-error.ts";
-import type { Thing } from "../thing.ts";
-import { withoutLogin } from "../thing.ts";
+import type { RemoveThing } from "../leftovers.ts";
+import { withLogin } from "../thing.ts";
+import { connectResp, type RespConnection } from "./resp-connection.ts";
 
-const timeoutMs = 5_000;
+export interface RedisKeyRemover {
+  readonly removeKey: RemoveThing;
+  close(): Promise<void>;
+}
 
 /**
- * Deletes a key in Redis' own protocol: three commands need no client.
+ * One connection to each Redis serves all of its keys: a run has thousands. If it fails, no other is tried, and every key gets the reason.
  * @param access used for the Redis that it names, and for no other
  */
-export async function removeRedisKey({ name, at }: Thing, access: string | undefined): Promise<void> {
-  const url = new URL(access !== undefined && withoutLogin(access) === at ? access : at);
-  const password = decodeURIComponent(url.password);
-  const user = decodeURIComponent(url.username);
-  const commands = [
-    ...(password === "" ? [] : [user === "" ? ["AUTH", password] : ["AUTH", user, password]]),
-    ["SELECT", url.pathname.slice(1) || "0"],
-    ["DEL", name],
-  ];
-  const answers = await exchange(url, commands.map(requestText).join(""), commands.length);
-  const refusal = answers.find((answer) => answer.startsWith("-"));
-  if (refusal !== undefined) {
-    throw new BenchError("connection", `Redis refuses: ${refusal.slice(1)}`);
+export function createRedisKeyRemover(access: string | undefined): RedisKeyRemover {
+  const connections = new Map<string, Promise<RespConnection>>();
+  const connectionTo = (at: string): Promise<RespConnection> => {
+    const connection = connections.get(at) ?? openRedis(withLogin(at, [access]));
+    connections.set(at, connection);
+    return connection;
+  };
+  return {
+    // The command that the run itself needs a right to.
+    removeKey: async ({ name, at }) => (await connectionTo(at)).run(["UNLINK", name]),
+    close: async () => {
+      await Promise.all([...connections.values()].map((opening) => opening.then((opened) => opened.close()).catch(() => {}))); // one that was never opened, too
+    },
+  };
+}
+
+/** Connects and logs in. @param address with its login: a secret */
+async function openRedis(address: string): Promise<RespConnection> {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url === null || !["redis:", "rediss:"].includes(url.protocol)) {
+    throw new BenchError("usage", "the address of a Redis must start with redis:// or rediss://");
   }
-}
-
-function requestText(command: readonly string[]): string {
-  return `*${command.length}\r\n${command.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join("")}`;
-}
-
-/** Each of these commands is answered by one line. */
-function exchange({ hostname, port }: URL, request: string, answers: number): Promise<readonly string[]> {
-  return new Promise((resolve, reject) => {
-    const socket: Socket = connect({ host: hostname.replaceAll(/[[\]]/g, ""), port: Number(port || 6379), timeout: timeoutMs });
-    const fail = (why: string): void => {
-      socket.destroy();
-      reject(new BenchError("connection", `Redis at ${hostname}:${port || 6379} ${why}`));
-    };
-    let text = "";
-    socket.once("connect", () => socket.write(request));
-    socket.once("timeout", () => fail("does not answer in time"));
-    socket.once("error", (error: NodeJS.ErrnoException) => fail(`cannot be reached (${error.code})`));
-    socket.once("close", () => fail("closed the connection"));
-    socket.on("data", (chunk: Buffer) => {
-      text += chunk.toString();
-      const lines = text.split("\r\n").slice(0, -1);
-      if (lines.length >= answers) {
-        socket.removeAllListeners("close").destroy();
-        resolve(lines);
-      }
-    });
-  });
+  const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
+  const database = url.pathname.slice(1);
+  const connection = await connectResp(url);
+  try {
+    if (user !== "" || password !== "") {
+      await connection.run(user === "" ? ["AUTH", password] : ["AUTH", user, password]);
+    }
+    if (!["", "0"].includes(database)) {
+      await connection.run(["SELECT", database]); // without need it would be one more right that a user must have
+    }
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
 }
