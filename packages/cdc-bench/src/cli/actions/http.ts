@@ -3,6 +3,7 @@ import { BenchError } from "../../bench-error.ts";
 import { createDataSet, type DataSet, seededDataSets } from "../../codec/data-sets.ts";
 import { areSameValues } from "../../codec/same-values.ts";
 import { exitCodes, type ExitCode } from "../../exit-codes.ts";
+import { withoutLogin } from "../../leftovers/thing.ts";
 import { openFaultProxy } from "../../load/fault-proxy.ts";
 import { createObserver, type Observer } from "../../observe/observer.ts";
 import { describeEnvironment } from "../../report/environment.ts";
@@ -48,7 +49,7 @@ export async function http(flags: HttpFlags, terminal: Terminal): Promise<ExitCo
       settings: settingsOf(flags, plan, rows),
       rules: httpRules(flags.url === undefined, flags.link !== undefined),
       notes: notesOf(figures, plan),
-      url: flags.url === undefined ? null : withoutSecrets(flags.url),
+      url: flags.url === undefined ? null : withoutLogin(flags.url),
       ...figures,
       ...judge(httpMetrics(figures.responses), demands),
     };
@@ -188,15 +189,6 @@ function hostOf(url: string): string {
 function portOf(url: string): number {
   const { port, protocol } = new URL(url);
   return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
-}
-
-/** Query strings hold tokens. */
-function withoutSecrets(address: string): string {
-  const url = new URL(address);
-  url.username = "";
-  url.password = "";
-  url.search = "";
-  return url.href;
 }
 
 function settingsOf(flags: HttpFlags, { asks, ...plan }: HttpPlan, rows: number): HttpResult["settings"] {

@@ -1,6 +1,7 @@
 import type { JsonSchemaValidator, SchemaSource } from "@cdckit/decode";
 import { BenchError } from "../../bench-error.ts";
 import { exitCodes, type ExitCode } from "../../exit-codes.ts";
+import { withoutLogin } from "../../leftovers/thing.ts";
 import { throwAwayGroup, type TopicExtent } from "../../load/cluster.ts";
 import { decompressedMs } from "../../load/decompression-time.ts";
 import { missingSchemasHint, openSchemas } from "../../load/schemas.ts";
@@ -188,7 +189,7 @@ function settingsOf(source: Source, flags: RunFlags, topics: readonly string[]):
     mode: flags.tail === true ? "tail" : "drain",
     source: source.kind === "cluster" ? source.connection.brokers.join(",") : source.file,
     topics,
-    registry: source.registry === undefined ? null : withoutCredentials(source.registry.url),
+    registry: source.registry === undefined ? null : withoutLogin(source.registry.url),
     maxRecords: flags.limit ?? null,
     maxDurationMs: flags.duration ?? null,
     fetchBytes: flags.fetchBytes ?? null,
@@ -196,13 +197,6 @@ function settingsOf(source: Source, flags: RunFlags, topics: readonly string[]):
     ...((flags.commit === true || flags.processes !== undefined) && { commit: true }),
     ...(flags.processes !== undefined && { processes: flags.processes }),
   };
-}
-
-function withoutCredentials(address: string): string {
-  const url = new URL(address);
-  url.username = "";
-  url.password = "";
-  return url.href;
 }
 
 function endOf({ aborted, runs, verdict }: RunParts, flags: RunFlags): ExitCode {
