@@ -3,11 +3,12 @@ import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pass } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectValidResult } from "./result-schema.ts";
-import { describeWithKafka } from "./stack.ts";
+import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
 
 /** The program as users start it; it runs what the build made. */
 const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));
@@ -39,7 +40,8 @@ interface Compared {
 }
 
 await describeWithKafka("cdc-bench compare on a broker", (kafka) => {
-  const admin = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING, retry: { retries: 2 } }).admin();
+  const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING, retry: { retries: 2 } });
+  const admin = client.admin();
   const folder = mkdtempSync(join(tmpdir(), "cdc-bench-compare-"));
   let states = 0;
 
@@ -61,6 +63,9 @@ await describeWithKafka("cdc-bench compare on a broker", (kafka) => {
     const child = spawn(process.execPath, [binary, "compare", "--brokers", kafka.brokers, ...args], {
       env: { ...process.env, XDG_STATE_HOME: state },
       stdio: ["ignore", "pipe", "pipe"],
+      // A reading that does not end is killed, so that it does not stay when its test is given up.
+      timeout: 90_000,
+      killSignal: "SIGKILL",
     });
     const [out, err]: [string[], string[]] = [[], []];
     child.stdout.setEncoding("utf8").on("data", (text: string) => out.push(text));
@@ -108,6 +113,61 @@ await describeWithKafka("cdc-bench compare on a broker", (kafka) => {
     }
     expect(result.notes.join("\n")).toContain("One round has wide intervals");
     expect(await leftAtTheBroker(ended)).toEqual([]);
+  });
+
+  test("a topic whose partitions end in markers and aborted records is read to its end by everybody", async () => {
+    const topic = uniqueName("compare-transactions");
+    await createTopics(admin, [{ topic, numPartitions: 2 }]);
+    const producer = client.producer({
+      transactionalId: uniqueName("tx"),
+      maxInFlightRequests: 1,
+      idempotent: true,
+      // A transaction that has just ended may still be ending at the brokers.
+      retry: { retries: 10 },
+    });
+    await producer.connect();
+    const write = async (partition: number, records: number, commits: boolean): Promise<void> => {
+      const transaction = await producer.transaction();
+      const messages = Array.from({ length: records }, (_, id) => ({ partition, key: `${id}`, value: JSON.stringify({ id }) }));
+      await transaction.send({ topic, messages });
+      await (commits ? transaction.commit() : transaction.abort());
+    };
+    await write(0, 300, true);
+    await write(1, 200, true);
+    await write(1, 100, false);
+    await producer.disconnect();
+    const { code, stdout, stderr } = await compare(["--topics", topic, "--rounds", "1", "--json"], newState());
+    expect(code, stderr).toBe(0);
+    const { readers } = expectValidResult(stdout) as unknown as Compared;
+    expect(readers.map(({ reader, records }) => [reader, records])).toEqual([
+      ["cdckit", 500],
+      ["kafkajs + JSON.parse", 500],
+      ["kafkajs, no decode", 500],
+    ]);
+  });
+
+  test("what is written to a topic while it is compared is not counted by anybody", async () => {
+    const topic = uniqueName("compare-live");
+    await createTopics(admin, [{ topic, numPartitions: 1 }]);
+    const producer = client.producer();
+    await producer.connect();
+    const messages = Array.from({ length: 50 }, (_, id) => ({ key: `${id}`, value: JSON.stringify({ id }) }));
+    await producer.send({ topic, messages });
+    let isOver = false;
+    const writing = (async () => {
+      while (!isOver) {
+        await producer.send({ topic, messages });
+        await pass(20); // other tests use the broker, too
+      }
+    })();
+    const { code, stdout, stderr } = await compare(["--topics", topic, "--rounds", "1", "--json"], newState());
+    isOver = true;
+    await writing;
+    await producer.disconnect();
+    expect(code, stderr).toBe(0);
+    const { readers } = expectValidResult(stdout) as unknown as Compared;
+    expect(readers).toHaveLength(3);
+    expect(new Set(readers.map(({ records }) => records)).size).toBe(1);
   });
 
   test("a missed threshold ends with 99, a missing topic with 4", async () => {
