@@ -32,6 +32,23 @@ describe("a rate series", () => {
     expect(series.summary().perSecond.peak).toBe(500);
   });
 
+  test.each([
+    [300, 1_200],
+    [600, 800],
+    [3_600, 3_200],
+  ])("of a steady stream of %i s has one rate, whatever windows are left of it", (seconds, expectedMs) => {
+    const { perSecond, windowMs } = seriesOf(new Array<number>(seconds * 20).fill(10), 50).summary();
+    const { avg, p50, peak } = perSecond;
+    expect([avg, p50 ?? 0, peak ?? 0].map(Math.round)).toEqual([200, 200, 200]);
+    expect(windowMs).toBe(expectedMs);
+  });
+
+  test("leaves out a last window that is not whole also if its windows are not of a second", () => {
+    const series = seriesOf(new Array<number>(300 * 20).fill(10), 50);
+    series.add(10_000, 500 + 300_700);
+    expect(series.summary().perSecond.peak).toBe(200);
+  });
+
   test("of less than three windows has no median and no peak", () => {
     expect(seriesOf([5, 5], 100).summary().perSecond).toEqual({ avg: 50, p50: null, peak: null });
   });

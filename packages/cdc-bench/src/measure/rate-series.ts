@@ -74,8 +74,8 @@ export class RateSeries {
   summary(): RateSeriesSummary {
     const { elapsedMs } = this;
     const wantedMs = elapsedMs >= longRunMs ? longWindowMs : shortWindowMs;
-    const windowMs = Math.max(this.#windowMs, wantedMs);
-    const seriesWindowMs = Math.max(this.#windowMs, shortWindowMs);
+    const windowMs = this.#lengthNear(wantedMs);
+    const seriesWindowMs = this.#lengthNear(shortWindowMs);
     const whole = this.#windows(windowMs).slice(0, Math.floor(elapsedMs / windowMs));
     const rates = whole.map(({ count }) => (count / windowMs) * 1e3);
     return {
@@ -95,9 +95,17 @@ export class RateSeries {
     };
   }
 
-  /** Windows of this length, or a little longer: of a whole number of our own. */
+  /**
+   * The length of windows that is nearest to the wanted one: of a whole number of our own. Ours are of 400 ms after four minutes, so that no
+   * windows of a second can be made of them, and what is counted in 1,200 ms must not be taken for a second's.
+   */
+  #lengthNear(wantedMs: number): number {
+    return Math.max(1, Math.round(wantedMs / this.#windowMs)) * this.#windowMs;
+  }
+
+  /** @param windowMs a length of {@link #lengthNear} */
   #windows(windowMs: number): readonly RateWindow[] {
-    const each = Math.max(1, Math.round(windowMs / this.#windowMs));
+    const each = windowMs / this.#windowMs;
     const windows: RateWindow[] = [];
     for (let from = 0; from < this.#counts.length; from += each) {
       let count = 0;
