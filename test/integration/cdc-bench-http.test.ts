@@ -13,8 +13,13 @@ interface Ended {
   readonly stderr: string;
 }
 
-async function http(args: readonly string[], whenStarted?: (child: ChildProcess) => void): Promise<Ended> {
-  const child = spawn(process.execPath, [binary, "http", ...args], { env: { PATH: process.env["PATH"] } });
+/** @param detached in a group of processes of its own, which can be signalled as a whole */
+async function http(
+  args: readonly string[],
+  whenStarted?: (child: ChildProcess) => void,
+  { detached = false }: { readonly detached?: boolean } = {},
+): Promise<Ended> {
+  const child = spawn(process.execPath, [binary, "http", ...args], { env: { PATH: process.env["PATH"] }, detached });
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
@@ -69,6 +74,24 @@ describe.skipIf(process.platform !== "linux")("cdc-bench http", () => {
     const linkMs = (response!.sentBytes * 8 * 1e3) / 10e6;
     // What is under way in buffers may be a little ahead of the rate.
     expect(response!.request.p50Ns / 1e6).toBeGreaterThan(linkMs * 0.8);
+  });
+
+  test("that gets SIGTERM with the process of its API, as from timeout, gives what it has, with exit code 130", async () => {
+    let isSignalled = false;
+    const { code, stdout, stderr } = await http(
+      ["--rows", "200", "--duration", "10m"],
+      (child) => {
+        child.stderr?.on("data", (chunk: Buffer) => {
+          if (!isSignalled && chunk.toString().includes("requests")) {
+            isSignalled = true;
+            process.kill(-child.pid!, "SIGTERM");
+          }
+        });
+      },
+      { detached: true },
+    );
+    expect(code, stderr).toBe(130);
+    expect(stdout).toMatch(/^ABORTED/);
   });
 
   test.each(["SIGINT", "SIGKILL"] as const)("leaves no process behind after %s", async (signal) => {

@@ -1,4 +1,5 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Kafka, logLevel } from "kafkajs";
@@ -69,6 +70,30 @@ await describeWithKafka("cdc-bench run --processes", (kafka) => {
     // Other tests have groups on this broker, too.
     const own = `cdc-bench-${running.child.pid}-`;
     expect(groups.filter(({ groupId }) => groupId.startsWith(own)).map(({ groupId }) => groupId)).toEqual([]);
+  });
+
+  test("that gets SIGTERM with all of its processes, as from timeout, gives what it has, with exit code 130", async () => {
+    const args = ["run", "--brokers", kafka.brokers, "--topics", topic, "--processes", "2", "--json"];
+    // Detached: a group of its own, which the signal is for. The pipe reports at once what stderr shows only every few seconds.
+    const env = { PATH: process.env["PATH"], CDC_BENCH_OBSERVE_FD: "3" };
+    const child = spawn(process.execPath, [binary, ...args], { env, detached: true, stdio: ["ignore", "pipe", "pipe", "pipe"] });
+    let [stdout, stderr, observed] = ["", "", ""];
+    let isSignalled = false;
+    child.stdout!.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+    child.stderr!.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+    child.stdio[3]!.on("data", (chunk: Buffer) => {
+      observed += chunk.toString();
+      // Once: a second signal ends the process before it has written what it has.
+      if (!isSignalled && observed.includes("2 processes, one group")) {
+        isSignalled = true;
+        process.kill(-child.pid!, "SIGTERM");
+      }
+    });
+    const [code] = (await once(child, "close")) as [number | null];
+    expect(code, stderr).toBe(130);
+    const result = expectValidResult(stdout) as unknown as Result & { readonly aborted: boolean };
+    expect(result.aborted).toBe(true);
+    expect(result.group).toMatchObject({ outcome: "interrupted", processes: [{ number: 1 }, { number: 2 }] });
   });
 
   test("that has more processes than partitions says so", async () => {
