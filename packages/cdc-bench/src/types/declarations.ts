@@ -1,6 +1,7 @@
 import { patternOf, type SeenTable } from "./seen-tables.ts";
-import { propertyName, rowInterface, valueType, type ValueChoices } from "./value-type.ts";
-import { withoutNull } from "@cdckit/decode";
+import { propertyName, type RecordNames, rowInterface, valueType, type ValueChoices } from "./value-type.ts";
+import { repeatedRecords } from "./repeated-records.ts";
+import { type Type, withoutNull } from "@cdckit/decode";
 
 export interface DeclarationOptions {
   readonly values: ValueChoices;
@@ -22,7 +23,9 @@ export function declarationsOf(tables: readonly SeenTable[], options: Declaratio
     const key = keyOf(seen, `${name}Key`, names, options);
     const from = seen.inferredFrom === null ? "" : `/** No schema states these columns: they are what ${seen.inferredFrom} rows had. */\n`;
     const row = seen.row ?? { kind: "any" };
-    blocks.push(`${from}${rowInterface(name, row, options.values, options.withUnavailable && seen.isDebezium)}`, ...key.blocks);
+    const repeated = repeatedOf(row, name, names, options);
+    const mayBeUnavailable = options.withUnavailable && seen.isDebezium;
+    blocks.push(`${from}${rowInterface(name, row, options.values, mayBeUnavailable, repeated.names)}`, ...repeated.blocks, ...key.blocks);
     entries.push(`  readonly ${JSON.stringify(patternOf(seen.table))}: { readonly row: ${name}; readonly key: ${key.type} };\n`);
   }
   const body = `${blocks.join("\n")}\n/** For \`createConsumer<Tables>(...)\`: \`on\` knows the rows of each table. */\nexport interface Tables {\n${entries.join("")}}\n`;
@@ -34,23 +37,46 @@ function keyOf(
   { key }: SeenTable,
   name: string,
   names: Set<string>,
-  { values }: DeclarationOptions,
+  options: DeclarationOptions,
 ): { readonly type: string; readonly blocks: readonly string[] } {
   if (key === null) {
     return { type: "unknown", blocks: [] };
   }
-  if (withoutNull(key).kind !== "record") {
-    return { type: valueType(key, values), blocks: [] };
-  }
-  const free = freeName(name, names);
-  return { type: free, blocks: [rowInterface(free, key, values, false)] };
+  const isRecord = withoutNull(key).kind === "record";
+  const free = isRecord ? freeName(name, names) : name;
+  const repeated = repeatedOf(key, free, names, options);
+  return isRecord
+    ? { type: free, blocks: [rowInterface(free, key, options.values, false, repeated.names), ...repeated.blocks] }
+    : { type: valueType(key, options.values, repeated.names), blocks: repeated.blocks };
+}
+
+/** Interfaces for the records that come more than once in a row or a key, each named after it: `InventoryOrdersAddress`. */
+function repeatedOf(
+  type: Type,
+  owner: string,
+  names: Set<string>,
+  { values }: DeclarationOptions,
+): { readonly names: RecordNames; readonly blocks: readonly string[] } {
+  const records = repeatedRecords(type, values);
+  const named = new Map(records.map((record) => [record, freeName(`${owner}${capitalized(ownName(record.name))}`, names)]));
+  return { names: named, blocks: [...named].map(([record, name]) => rowInterface(name, record, values, false, named)) };
+}
+
+/** Of `shop.Address`: `Address`. */
+function ownName(name: string | null): string {
+  return name?.split(".").at(-1) ?? "Record";
 }
 
 /** `inventory.order_lines` becomes `InventoryOrderLines`. */
 function interfaceName(pattern: string): string {
-  const words = pattern.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
-  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+  const name = capitalized(pattern);
   return /^[A-Za-z]/.test(name) && name !== "Tables" ? name : `Table${name}`;
+}
+
+/** Its words, each with a capital letter, and nothing between them. */
+function capitalized(text: string): string {
+  const words = text.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
 }
 
 function freeName(wanted: string, names: Set<string>): string {

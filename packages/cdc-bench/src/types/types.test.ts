@@ -4,8 +4,8 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { type CdcEvent, columnHintsOf, createDecoder, semanticTypes, type Type, UNAVAILABLE } from "@cdckit/decode";
-import { fromBundle } from "@cdckit/registry";
+import { type CdcEvent, columnHintsOf, createDecoder, describeSchema, semanticTypes, type Type, UNAVAILABLE } from "@cdckit/decode";
+import { fromBundle, fromBundleText } from "@cdckit/registry";
 import { bundledRecordings, loadRecording } from "@cdckit/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { declarationsOf } from "./declarations.ts";
@@ -165,12 +165,6 @@ describe("types of values", () => {
     ]);
   });
 
-  test("a record that holds itself ends", () => {
-    const node: { kind: "record"; name: string; fields: { name: string; type: unknown }[] } = { kind: "record", name: "Node", fields: [] };
-    node.fields.push({ name: "next", type: { kind: "union", branches: [{ kind: "null" }, node] } });
-    expect(valueType(node as never, values)).toBe("{ readonly next: unknown }");
-  });
-
   test("rows without a schema show what they hold", () => {
     const type = inferredType([
       { a: 1, b: "x", c: 1 },
@@ -183,6 +177,89 @@ describe("types of values", () => {
       "  readonly c: unknown;",
       "  readonly d: boolean | null;",
     ]);
+  });
+});
+
+describe("records of an Avro schema", () => {
+  interface AvroRecord {
+    readonly type: "record";
+    readonly name: string;
+    readonly fields: readonly object[];
+  }
+
+  const record = (name: string, fields: Readonly<Record<string, unknown>>): AvroRecord => ({
+    type: "record",
+    name,
+    fields: Object.entries(fields).map(([field, type]) => ({ name: field, type })),
+  });
+
+  /** Of the rows of a Debezium change event. */
+  async function textOf(value: AvroRecord): Promise<string> {
+    const source = record("Source", { connector: "string", db: "string", table: "string", ts_ms: "long" });
+    const fields = { before: ["null", value], after: ["null", value.name], source, op: "string", ts_ms: ["null", "long"] };
+    const schema = { ...record("Envelope", fields), namespace: "shop.orders" };
+    const schemas = fromBundleText(JSON.stringify({ id: 1, schemaType: "AVRO", schema: JSON.stringify(schema) }));
+    const { row } = await describeSchema(await schemas.load(1), { topic: "shop.orders", side: "value" });
+    const table: SeenTable = { table: { schema: "shop", name: "orders" }, row, key: null, inferredFrom: null, isDebezium: false };
+    return declarationsOf([table], options);
+  }
+
+  test("that come once stand in their place", async () => {
+    const address = record("Address", { city: "string", zip: ["null", "int"] });
+    expect(
+      (await textOf(record("Order", { id: "int", to: ["null", address], tags: { type: "array", items: "string" } }))).split("\n"),
+    ).toEqual([
+      "// Written by `cdc-bench types`. Do not edit: run it again.",
+      "",
+      "export interface ShopOrders {",
+      "  readonly id: number;",
+      "  readonly to: { readonly city: string; readonly zip: number | null } | null;",
+      "  readonly tags: readonly string[];",
+      "}",
+      "",
+      "/** For `createConsumer<Tables>(...)`: `on` knows the rows of each table. */",
+      "export interface Tables {",
+      '  readonly "shop.orders": { readonly row: ShopOrders; readonly key: unknown };',
+      "}",
+      "",
+    ]);
+  });
+
+  test("that come more than once, or hold themselves, have an interface each", async () => {
+    const address = record("Address", { city: "string", careOf: ["null", "Address"] });
+    const text = await textOf(record("Order", { from: address, to: ["null", "Address"], after: ["null", "Order"] }));
+    expect(text.split("\n").slice(2, 19)).toEqual([
+      "export interface ShopOrders {",
+      "  readonly from: ShopOrdersAddress;",
+      "  readonly to: ShopOrdersAddress | null;",
+      "  readonly after: ShopOrdersOrder | null;",
+      "}",
+      "",
+      "export interface ShopOrdersAddress {",
+      "  readonly city: string;",
+      "  readonly careOf: ShopOrdersAddress | null;",
+      "}",
+      "",
+      "export interface ShopOrdersOrder {",
+      "  readonly from: ShopOrdersAddress;",
+      "  readonly to: ShopOrdersAddress | null;",
+      "  readonly after: ShopOrdersOrder | null;",
+      "}",
+      "",
+    ]);
+    expect(await compile(text)).toBe("");
+  });
+
+  test("are written in a text as long as their schema, however often they hold each other", async () => {
+    const depth = 40;
+    let nested = record("R0", { id: "int" });
+    for (let i = 1; i <= depth; i++) {
+      nested = record(`R${i}`, { one: nested, other: `R${i - 1}` });
+    }
+    const text = await textOf(nested);
+    expect(text.match(/^export interface ShopOrders/gm)).toHaveLength(depth + 1);
+    expect(text).toContain("  readonly one: ShopOrdersR39;\n  readonly other: ShopOrdersR39;\n");
+    expect(text.length).toBeLessThan(10_000);
   });
 });
 

@@ -11,26 +11,40 @@ export interface ValueChoices {
 
 const unavailable = "typeof UNAVAILABLE";
 
+/** Records that have an interface of their own, with the names of these. All others are written where they stand. */
+export type RecordNames = ReadonlyMap<Type, string>;
+
+const noNames: RecordNames = new Map();
+
 /**
  * The interface of a row: a line a column. `mayBeUnavailable`: whether a source may leave out a large column that did not change, so that
  * its value is UNAVAILABLE.
  */
-export function rowInterface(name: string, type: Type, choices: ValueChoices, mayBeUnavailable: boolean): string {
+export function rowInterface(
+  name: string,
+  type: Type,
+  choices: ValueChoices,
+  mayBeUnavailable: boolean,
+  names: RecordNames = noNames,
+): string {
   const record = withoutNull(type);
   const fields = record.kind === "record" ? record.fields : [];
   const lines = fields.map((field) => {
-    const value = valueType(field.type, choices, [record]);
+    const value = valueType(field.type, choices, names);
     return `  readonly ${propertyName(field.name)}: ${value}${mayBeUnavailable && isLarge(field) ? ` | ${unavailable}` : ""};\n`;
   });
   return `export interface ${name} {\n${lines.join("")}}\n`;
 }
 
-/** The TypeScript type of what a value of a schema's type is decoded to. `within`: the records around it, which may hold themselves. */
-export function valueType(type: Type, choices: ValueChoices, within: readonly Type[] = []): string {
+/**
+ * The TypeScript type of what a value of a schema's type is decoded to. `names` has the records of the type that come more than once
+ * (`repeatedRecords`): written where they stand, they would have no end if they hold themselves.
+ */
+export function valueType(type: Type, choices: ValueChoices, names: RecordNames = noNames): string {
   if (type.kind === "union") {
-    return unionOf(type.branches.map((branch) => valueType(branch, choices, within)));
+    return unionOf(type.branches.map((branch) => valueType(branch, choices, names)));
   }
-  return (type.semantic === undefined ? null : semanticType(type.semantic, choices)) ?? plainType(type, choices, within);
+  return (type.semantic === undefined ? null : semanticType(type.semantic, choices)) ?? plainType(type, choices, names);
 }
 
 function unionOf(members: readonly string[]): string {
@@ -38,7 +52,7 @@ function unionOf(members: readonly string[]): string {
   return distinct.includes("unknown") ? "unknown" : distinct.join(" | ");
 }
 
-function plainType(type: Exclude<Type, { kind: "union" }>, choices: ValueChoices, within: readonly Type[]): string {
+function plainType(type: Exclude<Type, { kind: "union" }>, choices: ValueChoices, names: RecordNames): string {
   switch (type.kind) {
     case "null":
     case "boolean":
@@ -56,11 +70,11 @@ function plainType(type: Exclude<Type, { kind: "union" }>, choices: ValueChoices
     case "enum":
       return literals(type.symbols);
     case "array":
-      return `readonly ${inBrackets(valueType(type.items, choices, within))}[]`;
+      return `readonly ${inBrackets(valueType(type.items, choices, names))}[]`;
     case "map":
-      return mapType(type.keys, valueType(type.values, choices, within), choices, within);
+      return mapType(type.keys, valueType(type.values, choices, names), choices, names);
     case "record":
-      return within.includes(type) ? "unknown" : recordType(type.fields, choices, [...within, type]);
+      return names.get(type) ?? recordType(type.fields, choices, names);
     case "any":
       return "unknown";
   }
@@ -76,12 +90,12 @@ function inBrackets(text: string): string {
   return text.includes(" ") ? `(${text})` : text;
 }
 
-function mapType(keys: Type | null, values: string, choices: ValueChoices, within: readonly Type[]): string {
-  return keys === null ? `Readonly<Record<string, ${values}>>` : `ReadonlyMap<${valueType(keys, choices, within)}, ${values}>`;
+function mapType(keys: Type | null, values: string, choices: ValueChoices, names: RecordNames): string {
+  return keys === null ? `Readonly<Record<string, ${values}>>` : `ReadonlyMap<${valueType(keys, choices, names)}, ${values}>`;
 }
 
-function recordType(fields: readonly Field[], choices: ValueChoices, within: readonly Type[]): string {
-  const members = fields.map(({ name, type }) => `readonly ${propertyName(name)}: ${valueType(type, choices, within)}`);
+function recordType(fields: readonly Field[], choices: ValueChoices, names: RecordNames): string {
+  const members = fields.map(({ name, type }) => `readonly ${propertyName(name)}: ${valueType(type, choices, names)}`);
   return members.length === 0 ? "Readonly<Record<string, never>>" : `{ ${members.join("; ")} }`;
 }
 
@@ -91,7 +105,7 @@ export function propertyName(name: string): string {
 }
 
 /** The type of a column by its meaning; null if its meaning changes nothing. */
-function semanticType({ name, parameters }: Semantic, choices: ValueChoices): string | null {
+export function semanticType({ name, parameters }: Semantic, choices: ValueChoices): string | null {
   if (decimals.has(name)) {
     return choices.decimal;
   }
