@@ -1,6 +1,7 @@
 import { type Logger, silentLogger } from "@cdckit/consumer";
 import { Kafka, logLevel, type Admin } from "kafkajs";
 import { BenchError } from "../bench-error.ts";
+import { committedOffsets } from "./committed-offsets.ts";
 import { type ClusterConnection, kafkaConfigOf } from "./connection.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 import { untilAnswered } from "./passing-answers.ts";
@@ -104,9 +105,7 @@ class AdminCluster implements Cluster {
   }
 
   async committedOf(groupId: string, topic: string): Promise<ReadonlyMap<number, bigint>> {
-    const [found] = await this.#asked(() => this.#admin.fetchOffsets({ groupId, topics: [topic] }));
-    const committed = found?.partitions.filter(({ offset }) => offset !== "-1") ?? [];
-    return new Map(committed.map(({ partition, offset }) => [partition, BigInt(offset)]));
+    return this.#asked(() => committedOffsets(this.#admin, groupId, topic));
   }
 
   async committedTopicsOf(groupId: string): Promise<readonly string[]> {

@@ -3,6 +3,7 @@ import { type Leftovers, openLeftovers } from "../../leftovers/leftovers.ts";
 import { createRemover, type RemoverAccess } from "../../leftovers/removers.ts";
 import { brokersText } from "../../leftovers/removers/kafka.ts";
 import type { Thing } from "../../leftovers/thing.ts";
+import { committedOffsets } from "../../load/committed-offsets.ts";
 import type { ClusterConnection } from "../../load/connection.ts";
 import { explainRefusal } from "../../load/explain-refusal.ts";
 import { createKafkaClient } from "../../load/kafka-client.ts";
@@ -106,11 +107,7 @@ function clusterAccess(
         await asking.disconnect();
       }
     },
-    async committedOf(groupId, topic) {
-      const [found] = await untilAnswered(() => admin.fetchOffsets({ groupId, topics: [topic] }));
-      const committed = found?.partitions.filter(({ offset }) => offset !== "-1") ?? [];
-      return new Map(committed.map(({ partition, offset }) => [partition, BigInt(offset)]));
-    },
+    committedOf: (groupId, topic) => untilAnswered(() => committedOffsets(admin, groupId, topic)),
     remove: (thing) => leftovers.remove({ ...thing, at }),
     async close() {
       await leftovers.close();

@@ -1,9 +1,8 @@
 import type { Logger } from "@cdckit/consumer";
 import type { SchemaSource } from "@cdckit/decode";
+import { inGroup } from "../../leftovers/in-group.ts";
 import type { Leftovers } from "../../leftovers/leftovers.ts";
-import { brokersText } from "../../leftovers/removers/kafka.ts";
-import type { Thing } from "../../leftovers/thing.ts";
-import { throwAwayGroup, type TopicExtent } from "../../load/cluster.ts";
+import type { TopicExtent } from "../../load/cluster.ts";
 import type { ClusterConnection } from "../../load/connection.ts";
 import { decompressedMs } from "../../load/decompression-time.ts";
 import type { TopicSource } from "../../load/topic-source.ts";
@@ -90,17 +89,6 @@ function readOurs(contest: ClusterContest, extent: TopicExtent, maxRecords?: num
       onProgress: () => {},
     }),
   );
-}
-
-/** A group of its own, written down before it is made and removed afterwards. */
-async function inGroup<T>({ connection, leftovers }: ClusterContest, read: (groupId: string) => Promise<T>): Promise<T> {
-  const group: Thing = { kind: "consumer-group", name: throwAwayGroup(), at: brokersText(connection) };
-  await leftovers.making(group);
-  try {
-    return await read(group.name);
-  } finally {
-    await leftovers.remove(group).catch(() => {}); // it stays listed, and is tried again at the end
-  }
 }
 
 function playedOf(reading: ReadingMeasure): PlayedRound | null {

@@ -1,9 +1,10 @@
 import type { SchemaSource } from "@cdckit/decode";
 import { performance } from "node:perf_hooks";
+import { inGroup } from "../../leftovers/in-group.ts";
 import type { Leftovers } from "../../leftovers/leftovers.ts";
 import { brokersText } from "../../leftovers/removers/kafka.ts";
 import type { Thing } from "../../leftovers/thing.ts";
-import { type Cluster, openCluster, throwAwayGroup, type TopicExtent } from "../../load/cluster.ts";
+import { type Cluster, openCluster, type TopicExtent } from "../../load/cluster.ts";
 import type { ConnectorConfig, KafkaConnect } from "../../load/connect.ts";
 import { type ClusterConnection, createClusterDriver, type RegistryConnection } from "../../load/connection.ts";
 import type { Database } from "../../load/database.ts";
@@ -210,18 +211,6 @@ async function writeSnapshot(scene: OpenScene, { names, converter, title }: Form
         perSecond: (messages / Math.max(1, performance.now() - startedAtMs)) * 1e3,
       })),
   });
-}
-
-/** A consumer group for one reading, which is removed after it. */
-async function inGroup<Result>({ connection, leftovers }: SnapshotScene, read: (groupId: string) => Promise<Result>): Promise<Result> {
-  const groupId = throwAwayGroup();
-  const group = { kind: "consumer-group", name: groupId, at: brokersText(connection) } as const;
-  await leftovers.making(group);
-  try {
-    return await read(groupId);
-  } finally {
-    await leftovers.remove(group).catch(() => {}); // tried again, and told, at the end of the command
-  }
 }
 
 /** Rows can be added to a table of ours alone. They are deleted after the connector. */
