@@ -44,7 +44,7 @@ export function startAllocation(): () => Allocation {
 }
 
 /** The measurement with the median number of bytes: buffers that are freed in the middle make single ones too low. Null if there is none. */
-export function medianAllocation(allocations: readonly Allocation[]): Allocation | null {
+export function medianAllocation<Counted extends Pick<Allocation, "bytes">>(allocations: readonly Counted[]): Counted | null {
   return allocations.toSorted((a, b) => a.bytes - b.bytes)[allocations.length >> 1] ?? null;
 }
 

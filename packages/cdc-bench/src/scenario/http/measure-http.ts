@@ -59,7 +59,7 @@ class AskMeter {
   readonly #world: HttpWorld;
   readonly #histogram: RecordableHistogram = createDurationHistogram();
   readonly #sums = { prepareMs: 0, waitMs: 0, transferMs: 0, decompressMs: 0, decodeMs: 0, serverMs: 0 };
-  readonly #allocations: { readonly client: Allocation; readonly serverBytes: number | null }[] = [];
+  readonly #allocations: { readonly client: Allocation; readonly server: Pick<Allocation, "bytes"> | null }[] = [];
   #serverTimes = 0;
   #elapsedMs = 0;
   #last: Asked | null = null;
@@ -94,7 +94,7 @@ class AskMeter {
         const stop = startAllocation();
         await client.ask(this.#ask);
         const counted = stop();
-        this.#allocations.push({ client: counted, serverBytes: api === null ? null : await api.counted() });
+        this.#allocations.push({ client: counted, server: api === null ? null : { bytes: await api.counted() } });
       }
     });
   }
@@ -107,7 +107,7 @@ class AskMeter {
     const meanNs = (ms: number): number => (ms * 1e6) / done;
     const { prepareMs, waitMs, transferMs, decompressMs, decodeMs, serverMs } = this.#sums;
     const client = medianAllocation(this.#allocations.map((each) => each.client))?.bytes ?? 0;
-    const server = medianOf(this.#allocations.flatMap(({ serverBytes }) => serverBytes ?? []));
+    const server = medianAllocation(this.#allocations.flatMap((each) => each.server ?? []))?.bytes ?? null;
     return {
       ...this.#ask,
       request: summarizeDurations(this.#histogram),
@@ -182,8 +182,4 @@ class AskMeter {
       this.unanswered = { ...this.#ask, reason: error.message, isRefused: error.isRefused };
     }
   }
-}
-
-function medianOf(values: readonly number[]): number | null {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? null;
 }
