@@ -16,12 +16,6 @@ export interface CommandEntry {
 }
 
 /**
- * Every command, in the order in which `--help` lists them. To add one: write `cli/NAME.ts` with `addNAME`, an {@link AddCommand} that calls
- * `program.command("NAME")` with flags and an action but without a description, and add an entry here. The module is loaded only if the
- * command line names the command, so that `--help` costs none of them. What is heavy beside the flags (a Kafka client, codecs) is best
- * imported within the action: `const { measure } = await import("../scenario/NAME/measure.ts")`.
- */
-/**
  * Every command, in the order in which `--help` lists them. To add a command:
  *
  * 1. `cli/NAME.ts` has `addNAME`, an {@link AddCommand} that calls `program.command("NAME")`, adds flags, and gives it an action. It says no

@@ -37,7 +37,7 @@ const maxProcesses = 64;
 
 function parseProcesses(text: string): number {
   const processes = parseCount(text);
-  if (processes < 1 || processes > maxProcesses) {
+  if (processes > maxProcesses) {
     throw new InvalidArgumentError(`It must be from 1 to ${maxProcesses}.`);
   }
   return processes;

@@ -18,7 +18,6 @@ export interface SoakFlags extends Omit<SourceFlags, "fetchBytes">, TuningFlags,
   readonly events: number;
   readonly partitions: number;
   readonly writers: number;
-  readonly compression: "none" | "gzip";
   readonly seed: number;
 }
 

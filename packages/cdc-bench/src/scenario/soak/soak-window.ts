@@ -44,7 +44,7 @@ export class SoakSeries {
   }
 }
 
-/** One window of several: sums, means by time, and of latencies the mean of the medians by events and of latencies the mean of the medians by events and the worst p95 and p99. */
+/** One window of several: sums, means by time, and of latencies the mean of the medians by events and the worst p95 and p99. */
 export function merged(windows: readonly SoakWindow[]): SoakWindow {
   const lengthMs = sumOf(windows, (window) => window.lengthMs);
   const events = sumOf(windows, (window) => window.events);
