@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { MemoryBroker, memory, type VirtualClock, virtualClock } from "@cdckit/testkit";
+import { MemoryBroker, type MemoryMember, memory, type VirtualClock, virtualClock } from "@cdckit/testkit";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Consumer, createConsumer } from "./consumer.ts";
 import type { Health } from "./observe/health.ts";
@@ -161,6 +161,31 @@ describe("health during a stall", () => {
     const running = setup.consumer.run();
     await expectTruth(setup, /^the memory driver, which joins the group g, is waited for/, false);
     await stop(setup, running);
+  });
+
+  test("does not go on naming a commit that failed after its partitions have gone to another member", async () => {
+    const setup = setUp();
+    const { clock, broker, consumer } = setup;
+    const heal = broker.faults.inject({ on: "commit", how: "fails", times: Number.POSITIVE_INFINITY });
+    consumer.on("*", () => {});
+    const running = consumer.run();
+    await clock.advance(3_000);
+    expect(consumer.health().reasons).toContainEqual(expect.stringMatching(/^a commit of the group g is waited for/));
+    const group = broker.group("g");
+    const [member] = group.members;
+    const next = createConsumer({ driver: memory({ broker }), groupId: "g", topics: ["rows"], signals: false, clock });
+    next.on("*", () => {});
+    const nextRunning = next.run();
+    await clock.advance(100);
+    const readmit = group.evict(member as MemoryMember);
+    heal();
+    await clock.advance(2_000);
+    void readmit();
+    await clock.advance(60_000);
+    expect(broker.committed("g", "rows", 0)).toBe(2n);
+    expect(consumer.health()).toMatchObject({ assigned: [], ready: true, live: true, waits: [], reasons: ["no partition is assigned"] });
+    void next.stop();
+    await stop(setup, Promise.all([running, nextRunning]));
   });
 
   test("is ready again when the wait is over, and does not mention what goes well", async () => {

@@ -28,7 +28,7 @@ export class Committer {
   #cancelTick: () => void = () => {};
   #inProgress: Promise<void> = Promise.resolve();
   #waiting = false;
-  /** Open while a commit has not succeeded. */
+  /** Open from the start of a commit until one succeeds, or until nothing is left to commit. */
   #wait: OpenWait | null = null;
 
   constructor(parts: CommitterParts) {
@@ -90,6 +90,9 @@ export class Committer {
     }
     this.#parts.checkpoint();
     const offsets = this.#parts.ledgers.uncommitted();
+    if (offsets.length === 0) {
+      this.#endWait(); // what a failed commit held may belong to another member by now: no later commit would end the wait
+    }
     if (offsets.length === 0 || this.#session === undefined) {
       return;
     }
@@ -100,14 +103,18 @@ export class Committer {
     try {
       await this.#session.commit(offsets);
       this.#parts.ledgers.markCommitted(offsets);
-      wait.end();
-      this.#wait = null;
+      this.#endWait();
     } catch (error) {
       failure = toError(error);
       wait.failed(failure);
       logger.debug({ err: failure, partitions: offsets.length }, "offsets could not be committed; the next commit includes them");
     }
     publish("commit", () => ({ groupId, offsets, durationMs: clock.nowMs() - startedMs, error: failure }));
+  }
+
+  #endWait(): void {
+    this.#wait?.end();
+    this.#wait = null;
   }
 }
 
