@@ -21,6 +21,10 @@ export interface BatchStageParts {
   readonly halt: (error: Error) => void;
   /** A batch is handled, or the stage waits for nothing any more. */
   readonly moved: () => void;
+  /** An attempt has failed, and its batch rests until the next one. */
+  readonly rested: () => void;
+  /** The record at this offset must not come again: it is handled, or is becoming a dead letter. */
+  readonly handles: (offset: bigint) => void;
 }
 
 /** Collects what goes to one batch handler or sink of one partition. Hands it on batch after batch, in order. */
@@ -34,19 +38,31 @@ export class BatchStage {
   #isBusy = false;
   /** What was handed on and is not answered. */
   #inHand: readonly BatchEntry[] = [];
+  /** What is in work: it is in hand, it waits for the lease, or records of it are written to the dead letters. */
+  #inWork: readonly BatchEntry[] = [];
+  /** What has failed, until its next attempt. */
+  #resting: readonly BatchEntry[] = [];
+  /** While the partition finishes, nothing above this offset is attempted any more. Null before. */
+  #ceiling: bigint | null = null;
+  readonly #isKept = ({ record }: BatchEntry): boolean => this.#ceiling === null || record.offset <= this.#ceiling;
 
   constructor(parts: BatchStageParts) {
     this.#parts = parts;
   }
 
-  /** A batch is being handled. */
+  /** A batch is being handled. One that rests does not count if it may come again. */
   get isBusy(): boolean {
-    return this.#isBusy;
+    return this.#isBusy && (this.#resting.length === 0 || this.#resting.some(this.#isKept));
   }
 
-  /** Everything that was added is handled. */
+  /** Everything that was added is handled, or may come again. */
   get isEmpty(): boolean {
-    return !this.#isBusy && this.#open.length === 0 && this.#due.length === 0;
+    return !this.isBusy && this.#open.length === 0 && this.#due.length === 0;
+  }
+
+  /** The highest offset of what is in work. It is below all offsets if nothing is. */
+  get inHandUpTo(): bigint {
+    return this.#inWork.at(-1)?.record.offset ?? -1n;
   }
 
   /** The first record of what is being handled. */
@@ -96,16 +112,19 @@ export class BatchStage {
     }
   }
 
-  /** Hands on what is collected up to this offset, and nothing above it. */
+  /**
+   * Hands on what is collected up to this offset, and nothing above it. It may be called again, with a lower offset. An attempt that is under
+   * way is waited for, and the next one has to be below the offset, too.
+   */
   finish(ceiling: bigint): void {
-    const isKept = ({ record }: BatchEntry): boolean => record.offset <= ceiling;
+    this.#ceiling = ceiling;
     this.#due.push(
       ...this.#due
         .splice(0)
-        .map((entries) => entries.filter(isKept))
+        .map((entries) => entries.filter(this.#isKept))
         .filter(({ length }) => length > 0),
     );
-    this.#open = this.#open.filter(isKept);
+    this.#open = this.#open.filter(this.#isKept);
     this.flush();
   }
 
@@ -123,7 +142,9 @@ export class BatchStage {
   async #work(): Promise<void> {
     this.#isBusy = true;
     for (let entries = this.#due.shift(); entries !== undefined && !this.#parts.fence.isClosed; entries = this.#due.shift()) {
+      this.#inWork = entries;
       await this.#handle(await this.#withoutParked(entries));
+      this.#inWork = [];
       this.#parts.moved();
     }
     this.#isBusy = false;
@@ -134,25 +155,28 @@ export class BatchStage {
   async #handle(entries: readonly BatchEntry[]): Promise<void> {
     const tries: Tries = noTries();
     const { fence } = this.#parts;
-    while (!fence.isClosed && entries.length > 0) {
+    let remaining = entries;
+    while (!fence.isClosed && remaining.length > 0) {
+      this.#inWork = remaining;
       if (fence.mustWait) {
         await fence.leased();
         continue;
       }
       try {
-        this.#inHand = entries;
-        await this.#parts.apply(entries);
+        this.#inHand = remaining;
+        await this.#parts.apply(remaining);
         if (tries.failures > 0 || tries.outages > 0) {
           this.#parts.recovery.recovered(tries);
         }
         this.#inHand = [];
-        settle(entries);
+        settle(remaining);
         return;
       } catch (error) {
         this.#inHand = [];
-        if (!(await this.#isRetried(entries, error, tries))) {
+        if (!(await this.#isRetried(remaining, error, tries))) {
           return;
         }
+        remaining = remaining.filter(this.#isKept);
       }
     }
   }
@@ -170,10 +194,7 @@ export class BatchStage {
       tries,
       fence,
       giveUp: async () => false,
-      retryAfter: async (delayMs) => {
-        await fence.pause(delayMs);
-        return true;
-      },
+      retryAfter: (delayMs) => this.#rest(entries, delayMs),
       setAside: async () => {
         if (blamed === undefined) {
           halt(haltErrorOf(failure)); // without events only a checkpoint was to move, and no record is to blame for that
@@ -191,17 +212,30 @@ export class BatchStage {
     });
   }
 
+  /** Resolves with true. What may come again by then is not attempted: it is left out after that. */
+  async #rest(entries: readonly BatchEntry[], delayMs: number): Promise<true> {
+    const { fence, rested } = this.#parts;
+    this.#inWork = [];
+    this.#resting = entries;
+    rested();
+    await fence.pause(delayMs);
+    this.#resting = [];
+    return true;
+  }
+
   async #handleOneByOne(entries: readonly BatchEntry[]): Promise<void> {
     for (const entry of entries) {
-      if (this.#parts.fence.isClosed) {
+      if (this.#parts.fence.isClosed || !this.#isKept(entry)) {
         return;
       }
+      this.#inWork = [entry];
       await this.#handle(await this.#withoutParked([entry]));
     }
   }
 
   async #setAside(entry: BatchEntry, failure: Failure, tries: Tries): Promise<void> {
-    const { recovery, fence, halt } = this.#parts;
+    const { recovery, fence, halt, handles } = this.#parts;
+    handles(entry.record.offset);
     try {
       if (await recovery.setAside(failure, tries, fence)) {
         entry.record.sinkEvents = 0;
@@ -215,7 +249,7 @@ export class BatchStage {
 
   /** Writes records of parked keys to the dead letters. They are left without events, and the other entries are left as they are. */
   async #withoutParked(entries: readonly BatchEntry[]): Promise<readonly BatchEntry[]> {
-    const { recovery, fence, halt } = this.#parts;
+    const { recovery, fence, halt, handles } = this.#parts;
     if (!recovery.hasParkedKeys) {
       return entries;
     }
@@ -226,6 +260,7 @@ export class BatchStage {
         rest.push(entry);
         continue;
       }
+      handles(entry.record.offset);
       try {
         if (!(await recovery.park(entry.record.place, behind, fence))) {
           return [];

@@ -95,8 +95,7 @@ export class ConcurrentPartitionRunner implements LaneOwner {
       this.close();
       return;
     }
-    this.life.finish();
-    this.#stages.finish(this.life.startedUpTo);
+    this.#finish();
     this.#fanOut.finish();
     this.pump();
     this.#onChange.wake();
@@ -152,6 +151,17 @@ export class ConcurrentPartitionRunner implements LaneOwner {
     this.#parts.progress();
   }
 
+  /**
+   * While the partition finishes, less may have to be finished after an attempt has failed: record 5 rests, 6 is in hand at a stop, so 5 must
+   * be handled before 6 is committed. Then 6 fails and rests, too. Now both may come again, and the stop waits for neither.
+   */
+  rested(): void {
+    if (this.life.isFinishing) {
+      this.#finish();
+      this.#onChange.wake();
+    }
+  }
+
   halt(error: Error): void {
     this.close();
     this.#parts.fail(error);
@@ -162,6 +172,12 @@ export class ConcurrentPartitionRunner implements LaneOwner {
     this.#onChange.wake();
     this.#fanOut.setAsidePostponed();
     this.pump();
+  }
+
+  #finish(): void {
+    const [byLanes, byStages] = [this.#lanes.inHandUpTo, this.#stages.inHandUpTo];
+    this.life.finish(byLanes > byStages ? byLanes : byStages);
+    this.#stages.finish(this.life.finishesUpTo);
   }
 
   #released(): void {
@@ -175,14 +191,14 @@ export class ConcurrentPartitionRunner implements LaneOwner {
     return this.#lanes.startNext() || (this.#wantsMore() && !this.#isWindowFull() && this.#reader.readNext());
   }
 
-  /** Something before a record that was handed on is still to be handled. */
+  /** Something before a record that is handled or in hand is still to be handled. */
   #mustFinish(): boolean {
-    return !this.life.isFenced && (this.#lanes.isWaiting || !this.#stages.isEmpty);
+    return !this.life.isFenced && (this.#lanes.isBusy || !this.#stages.isEmpty);
   }
 
   #isAtWork(): boolean {
-    const { active, isWaiting } = this.#lanes;
-    return this.#reader.isAtWork || this.#loop.isPaused || active > 0 || isWaiting || this.#stages.isBusy;
+    const { active, isBusy } = this.#lanes;
+    return this.#reader.isAtWork || this.#loop.isPaused || active > 0 || isBusy || this.#stages.isBusy;
   }
 
   #wantsMore(): boolean {
@@ -218,7 +234,8 @@ export class ConcurrentPartitionRunner implements LaneOwner {
       fence: this.life.fence,
       halt: (error) => this.halt(error),
       moved: () => this.moved(),
-      starts: (entries) => this.life.startsUpTo(entries.at(-1)?.record.offset ?? -1n),
+      handles: (offset) => this.life.handles(offset),
+      rested: () => this.rested(),
     });
   }
 }

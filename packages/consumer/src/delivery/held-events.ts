@@ -23,6 +23,11 @@ export class HeldEvents {
     return this.#firstOffset;
   }
 
+  /** Some group was taken, and not put back. */
+  get areSomeTaken(): boolean {
+    return this.#taken > 0;
+  }
+
   /** The group that was taken last. */
   get current(): HeldGroup | undefined {
     return this.#groups[this.#taken - 1];

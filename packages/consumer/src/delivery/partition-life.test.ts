@@ -11,29 +11,40 @@ function newLife(): PartitionLife {
 describe("what may start on a partition", () => {
   test("while it is open, any record may start", () => {
     const life = newLife();
-    life.startsUpTo(7n);
+    life.handles(7n);
     expect([life.mayStart(3n), life.mayStart(8n)]).toEqual([true, true]);
     expect([life.reading.isClosed, life.fence.isClosed]).toEqual([false, false]);
   });
 
-  test("while it finishes, nothing is read, and only records up to the highest one that was handed on may start", () => {
+  test.each([
+    { handled: [7n, 5n], inHandUpTo: -1n },
+    { handled: [5n], inHandUpTo: 7n },
+    { handled: [], inHandUpTo: 7n },
+  ])(
+    "while it finishes, nothing is read, and only records up to the highest one that is handled or in hand may start",
+    ({ handled, inHandUpTo }) => {
+      const life = newLife();
+      handled.forEach((offset) => life.handles(offset));
+      life.finish(inHandUpTo);
+      expect([life.mayStart(6n), life.mayStart(7n), life.mayStart(8n)]).toEqual([true, true, false]);
+      expect([life.reading.isClosed, life.fence.isClosed]).toEqual([true, false]);
+    },
+  );
+
+  test("that limit falls when what was in hand has failed, and never rises", () => {
     const life = newLife();
-    life.startsUpTo(7n);
-    life.startsUpTo(5n);
+    life.handles(5n);
+    life.finish(7n);
+    life.finish(6n);
+    expect([life.mayStart(6n), life.mayStart(7n)]).toEqual([true, false]);
     life.finish();
-    expect([life.mayStart(6n), life.mayStart(7n), life.mayStart(8n)]).toEqual([true, true, false]);
-    expect([life.reading.isClosed, life.fence.isClosed]).toEqual([true, false]);
+    expect([life.mayStart(5n), life.mayStart(6n)]).toEqual([true, false]);
+    life.handles(9n);
+    life.finish(9n);
+    expect([life.mayStart(5n), life.mayStart(6n)]).toEqual([true, false]);
   });
 
-  test("what starts while it finishes does not raise that limit", () => {
-    const life = newLife();
-    life.startsUpTo(7n);
-    life.finish();
-    life.startsUpTo(9n);
-    expect(life.mayStart(8n)).toBe(false);
-  });
-
-  test("nothing may start if it finishes before anything was handed on", () => {
+  test("nothing may start if it finishes before anything is handled or in hand", () => {
     const life = newLife();
     life.finish();
     expect(life.mayStart(0n)).toBe(false);
@@ -41,7 +52,7 @@ describe("what may start on a partition", () => {
 
   test("after it is fenced, nothing may start", () => {
     const life = newLife();
-    life.startsUpTo(7n);
+    life.handles(7n);
     life.fenceOff("another member has it");
     expect(life.mayStart(7n)).toBe(false);
     expect([life.reading.isClosed, life.fence.isClosed, life.fencedBecause]).toEqual([true, true, "another member has it"]);

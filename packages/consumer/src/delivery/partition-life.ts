@@ -13,8 +13,9 @@ export class PartitionLife {
   /** Closed when nothing starts any more. */
   readonly fence: Fence;
   #state: PartitionState = "open";
-  /** The highest offset of which anything has been handed on. It is below all offsets while nothing has. */
-  #startedUpTo = -1n;
+  /** The highest offset of which anything is handled. It is below all offsets while nothing is. */
+  #handledUpTo = -1n;
+  #finishesUpTo = -1n;
   #fencedBecause: string | null = null;
 
   constructor(clock: Clock, lease: Lease) {
@@ -25,6 +26,11 @@ export class PartitionLife {
   /** Records are read, and handed on. */
   get isOpen(): boolean {
     return this.#state === "open";
+  }
+
+  /** Nothing is read any more, and what must not come twice is still handled. */
+  get isFinishing(): boolean {
+    return this.#state === "finishing";
   }
 
   /** Nothing starts any more. */
@@ -38,24 +44,32 @@ export class PartitionLife {
   }
 
   /** While the partition finishes, nothing above this offset starts. */
-  get startedUpTo(): bigint {
-    return this.#startedUpTo;
+  get finishesUpTo(): bigint {
+    return this.#finishesUpTo;
   }
 
   /** Whether the record at this offset may be handed on. */
   mayStart(offset: bigint): boolean {
-    return this.isOpen || (this.#state === "finishing" && offset <= this.#startedUpTo);
+    return this.isOpen || (this.#state === "finishing" && offset <= this.#finishesUpTo);
   }
 
-  /** Records up to this offset are being handed on. Once the partition finishes, the bound stays: what starts then lies below it. */
-  startsUpTo(offset: bigint): void {
-    if (this.isOpen && offset > this.#startedUpTo) {
-      this.#startedUpTo = offset;
+  /** Something of the record at this offset is handled, or is becoming a dead letter: the record must not come again. */
+  handles(offset: bigint): void {
+    if (offset > this.#handledUpTo) {
+      this.#handledUpTo = offset;
     }
   }
 
-  /** Reads nothing more, and still handles what must not come twice. */
-  finish(): void {
+  /**
+   * Reads nothing more, and still handles what must not come twice: everything up to the highest record that is handled or in hand. To be
+   * called again when something in hand has failed and rests until its next attempt, because less may have to be finished then. The bound
+   * never rises: a record that was given up above it must not be overtaken by a later one of its key.
+   */
+  finish(inHandUpTo: bigint = -1n): void {
+    const upTo = inHandUpTo > this.#handledUpTo ? inHandUpTo : this.#handledUpTo;
+    if (this.isOpen || upTo < this.#finishesUpTo) {
+      this.#finishesUpTo = upTo;
+    }
     this.#enter("finish");
   }
 

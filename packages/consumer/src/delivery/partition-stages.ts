@@ -36,7 +36,16 @@ export class PartitionStages {
     return this.#all().some(({ isBusy }) => isBusy);
   }
 
-  /** Everything that was added is handled. */
+  /** The highest offset of a record that a batch handler has in hand. It is below all offsets if none has any. Sinks have checkpoints. */
+  get inHandUpTo(): bigint {
+    let upTo = -1n;
+    for (const { inHandUpTo } of this.#handlers.values()) {
+      upTo = inHandUpTo > upTo ? inHandUpTo : upTo;
+    }
+    return upTo;
+  }
+
+  /** Everything that was added is handled, or may come again. */
   get isEmpty(): boolean {
     return this.#all().every(({ isEmpty }) => isEmpty);
   }
@@ -81,7 +90,7 @@ export class PartitionStages {
     }
   }
 
-  /** Hands on what is collected up to this offset, and nothing above it. */
+  /** Hands on what is collected up to this offset, and nothing above it. It may be called again, with a lower offset. */
   finish(upTo: bigint): void {
     for (const stage of this.#all()) {
       stage.finish(upTo);

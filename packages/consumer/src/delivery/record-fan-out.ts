@@ -99,7 +99,7 @@ export class RecordFanOut {
     }
     const { record, failure, tries, written } = postponed;
     this.#postponed = null;
-    life.startsUpTo(record.offset);
+    life.handles(record.offset);
     lanes.setAside(failure, tries, () => {
       written();
       stages.addToSinks(record, []);

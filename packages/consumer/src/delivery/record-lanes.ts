@@ -28,6 +28,8 @@ interface RecordTask extends LaneTask {
   readonly record: InFlightRecord;
   readonly calls: readonly HandlerCall[];
   nextCall: number;
+  /** It was started, and does not rest between two attempts. */
+  isInHand: boolean;
   tries: Tries | null;
   readonly pendingDeadLetter: PendingDeadLetter | null;
 }
@@ -39,6 +41,8 @@ export interface LaneOwner {
   /** Something has ended, or may be started. */
   moved(): void;
   pump(): void;
+  /** An attempt has failed, and its work rests until the next one. */
+  rested(): void;
   halt(error: Error): void;
 }
 
@@ -55,8 +59,6 @@ export class RecordLanes {
   readonly #counters: Counters;
   readonly #owner: LaneOwner;
   readonly #lanes: Lanes<RecordTask>;
-  /** Tasks that failed and are retried later. */
-  #resting = 0;
   #active = 0;
   /** Lanes that belong to one record each. */
   #ownLanes = 0;
@@ -84,17 +86,34 @@ export class RecordLanes {
     return this.#lanes.waiting;
   }
 
-  /** Some task is still to be started or retried. */
-  get isWaiting(): boolean {
-    return this.#lanes.waiting > 0 || this.#resting > 0;
+  /**
+   * Some task is not over. While the partition finishes, those that may come again do not count. The first task of each lane tells for all:
+   * those after it, and those that wait for a barrier, are above one of them.
+   */
+  get isBusy(): boolean {
+    for (const { record } of this.#lanes.heads()) {
+      if (this.#owner.life.mayStart(record.offset)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** The highest offset of a record in hand. It is below all offsets if none is. */
+  get inHandUpTo(): bigint {
+    let upTo = -1n;
+    for (const { isInHand, record } of this.#lanes.heads()) {
+      upTo = isInHand && record.offset > upTo ? record.offset : upTo;
+    }
+    return upTo;
   }
 
   /** The first record that a handler has in hand. A record that has failed is reported as a wait instead. */
   *atWork(): Iterable<WorkInHand> {
     let first: RecordTask | null = null;
     for (const task of this.#active > 0 ? this.#lanes.heads() : []) {
-      const isInHand = task.nextCall > 0 && task.tries === null;
-      if (isInHand && (first === null || task.record.offset < first.record.offset)) {
+      const isAtHandler = task.nextCall > 0 && task.tries === null;
+      if (isAtHandler && (first === null || task.record.offset < first.record.offset)) {
         first = task;
       }
     }
@@ -106,7 +125,7 @@ export class RecordLanes {
   add(record: InFlightRecord, calls: readonly HandlerCall[], pendingDeadLetter: PendingDeadLetter | null): void {
     const lane = this.#laneOf(record);
     const isBarrier = this.#delivery.order === "key" && this.#delivery.concurrency > 1 && calls.some(isForAllKeys);
-    this.#lanes.add({ record, lane, isBarrier, calls, nextCall: 0, tries: null, pendingDeadLetter });
+    this.#lanes.add({ record, lane, isBarrier, calls, nextCall: 0, isInHand: false, tries: null, pendingDeadLetter });
   }
 
   /** Starts the next task. False if none may start. */
@@ -135,7 +154,7 @@ export class RecordLanes {
       this.#lanes.end(task);
       return;
     }
-    life.startsUpTo(offset);
+    task.isInHand = true;
     if (task.pendingDeadLetter !== null) {
       this.setAside(task.pendingDeadLetter.failure, task.pendingDeadLetter.tries, () => this.#finish(task));
       return;
@@ -226,11 +245,15 @@ export class RecordLanes {
   }
 
   #rest(task: RecordTask, delayMs: number): void {
+    const { life } = this.#owner;
     this.#lanes.rest(task);
-    this.#resting++;
-    void this.#owner.life.fence.pause(delayMs).then(() => {
-      this.#resting--;
-      if (!this.#owner.life.isFenced) {
+    task.isInHand = false;
+    if (task.nextCall > 0) {
+      life.handles(task.record.offset); // its first events would come twice
+    }
+    this.#owner.rested();
+    void life.fence.pause(delayMs).then(() => {
+      if (!life.isFenced) {
         this.#lanes.resume(task);
         this.#owner.pump();
       }
@@ -241,6 +264,7 @@ export class RecordLanes {
     if (task.tries !== null) {
       this.#recovery.recovered(task.tries);
     }
+    this.#owner.life.handles(task.record.offset);
     this.#lanes.end(task);
     task.record.done();
   }

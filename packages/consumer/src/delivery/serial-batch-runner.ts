@@ -26,6 +26,8 @@ export class SerialBatchRunner {
   /** Where the partition goes on after the batch. Lower than the batch's end if the run was ended earlier. */
   #endsAt: bigint;
   #outcome: "settled" | "halted" | null = null;
+  /** A handler has failed, and the next attempt has not begun. */
+  #isResting = false;
 
   constructor(batch: FetchedBatch, ledger: OffsetLedger, parts: RunnerParts) {
     this.batch = batch;
@@ -50,13 +52,11 @@ export class SerialBatchRunner {
    * end if some of its events are handled; so is what is held for batch handlers, because records after it may be handled already.
    */
   end(how: DrainKind): void {
-    const isUntouched = this.#held.firstOffset === undefined && this.#records.isUntouched;
     this.#life.finish();
     if (how === "fence") {
       this.#life.fenceOff();
-    } else if (isUntouched) {
-      this.#life.finished();
     }
+    this.#leaveWhatMayComeAgain();
   }
 
   /** Ends the run at this point. */
@@ -81,6 +81,14 @@ export class SerialBatchRunner {
   /** The record in hand, and whether the decoder or a handler has it. */
   atWork(): Iterable<WorkInHand> {
     return this.#phase.atWork();
+  }
+
+  /** Ends what finishes if nothing must be handled any more. What rests between two attempts may come again if nothing after it is handled. */
+  #leaveWhatMayComeAgain(): void {
+    const isHeldLeft = this.#isResting && !this.#held.areSomeTaken && !this.#records.isHeldOvertaken;
+    if (this.#life.isFinishing && this.#records.isUntouched && (this.#held.firstOffset === undefined || isHeldLeft)) {
+      this.#life.finished();
+    }
   }
 
   async #goOn(first: PromiseLike<unknown>): Promise<void> {
@@ -109,6 +117,7 @@ export class SerialBatchRunner {
 
   /** Goes on until something must be awaited. Null if the run is over. Throws what failed. */
   #advance(): PromiseLike<unknown> | null {
+    this.#isResting = false;
     if (this.#outcome !== null) {
       return null;
     }
@@ -147,7 +156,12 @@ export class SerialBatchRunner {
         this.halt();
         return null;
       },
-      retryAfter: (delayMs) => phase.retryAfter(delayMs),
+      retryAfter: (delayMs) => {
+        const pause = phase.retryAfter(delayMs);
+        this.#isResting = failure.stage === "handle";
+        this.#leaveWhatMayComeAgain(); // a stop has waited for this attempt, and need not wait for the next one
+        return pause;
+      },
       setAside: () => {
         if (phase.isolate()) {
           return resolved;

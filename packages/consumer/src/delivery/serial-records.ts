@@ -48,6 +48,10 @@ export class SerialRecords implements SerialPhase {
   #nextEvent = 0;
   /** Of the current record. Null while nothing failed. */
   #tries: Tries | null = null;
+  /** Something of the current record was handed on and not held, or the record is a dead letter. */
+  #isHandedOn = false;
+  /** The same of a record after the first one that is held. */
+  #isHeldOvertaken = false;
 
   constructor(batch: FetchedBatch, life: PartitionLife, held: HeldEvents, parts: RunnerParts) {
     this.#parts = parts;
@@ -71,6 +75,11 @@ export class SerialRecords implements SerialPhase {
   /** Nothing of the current record was handed on: it may come again. */
   get isUntouched(): boolean {
     return this.#nextEvent === 0 || !this.#isRecordOpen;
+  }
+
+  /** Some record is handled that comes after one that is held: if the held one came again, the handled one would come twice. */
+  get isHeldOvertaken(): boolean {
+    return this.#isHeldOvertaken || (this.#isHandedOn && !this.#isRecordOpen && this.#held.firstOffset !== undefined);
   }
 
   /** Everything below this offset is handled, apart from what is held. */
@@ -128,6 +137,7 @@ export class SerialRecords implements SerialPhase {
   skip(): void {
     this.#parts.counters.handled -= this.#stage === "handle" ? 1 : 0;
     this.#status = "handled";
+    this.#isHandedOn = true;
     this.#tries = null;
   }
 
@@ -193,6 +203,7 @@ export class SerialRecords implements SerialPhase {
       this.#held.add(target.handle, event, this.#batch, this.#walk.record);
       return undefined;
     }
+    this.#isHandedOn = true;
     return target.handle(event);
   }
 
@@ -201,6 +212,8 @@ export class SerialRecords implements SerialPhase {
     const { recovery, counters } = this.#parts;
     this.#events = noEvents;
     this.#nextEvent = 0;
+    this.#isHeldOvertaken = this.isHeldOvertaken;
+    this.#isHandedOn = false;
     if (this.#tries !== null) {
       recovery.recovered(this.#tries);
       this.#tries = null;
@@ -223,6 +236,7 @@ export class SerialRecords implements SerialPhase {
     }
     return recovery.park(this.#place, behind, this.#life.fence).then((isParked) => {
       this.#status = isParked ? "handled" : "parking";
+      this.#isHandedOn = isParked;
     });
   }
 
