@@ -60,6 +60,15 @@ const endings = {
 
 const sinks = {
   postgres: ({ connectionString }) => postgres({ connectionString, create: true }),
+  isAway: () => ({
+    name: "isAway",
+    claim: async () => [],
+    apply: () => {
+      say("handling");
+      return handlers.isAway();
+    },
+    close: async () => {},
+  }),
   hangs: () => ({
     name: "hangs",
     claim: async () => [],

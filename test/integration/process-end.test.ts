@@ -113,6 +113,7 @@ describe.skipIf(missing !== "" || !isBuilt)(
     }
 
     const lanes = { delivery: { concurrency: 8 } };
+    const longRetry = { failure: { retry: { initialDelayMs: 60_000, maxDelayMs: 60_000, jitter: "none" } } };
     const letters = {
       failure: {
         poison: "dead-letter",
@@ -134,10 +135,9 @@ describe.skipIf(missing !== "" || !isBuilt)(
         "a second signal while it drains",
         { handler: "hangs", act: ["handling", "SIGTERM", 50, "SIGTERM"], ends: abandoned, options: { shutdownTimeoutMs: 20_000 } },
       ],
-      [
-        "a stop while a retry waits",
-        { handler: "isAway", options: { failure: { retry: { initialDelayMs: 60_000, maxDelayMs: 60_000, jitter: "none" } } } },
-      ],
+      ["a stop while a retry waits", { handler: "isAway", options: longRetry }],
+      ["a stop while a retry waits, in lanes", { handler: "isAway", options: { ...lanes, ...longRetry } }],
+      ["a stop while the next write to a sink waits", { options: { sink: { kind: "isAway" }, ...longRetry } }],
       ["a handler that throws", { handler: "throws", act: [], ends: "handler-failed" }],
       [
         "a handler that rejects, with a client of one's own",
