@@ -28,6 +28,11 @@ export class HeldEvents {
     return this.#taken > 0;
   }
 
+  /** Events that were held, whether or not their group was taken. */
+  get eventCount(): number {
+    return this.#groups.reduce((count, { events }) => count + events.length, 0);
+  }
+
   /** The group that was taken last. */
   get current(): HeldGroup | undefined {
     return this.#groups[this.#taken - 1];

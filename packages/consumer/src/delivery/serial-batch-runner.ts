@@ -87,6 +87,7 @@ export class SerialBatchRunner {
   #leaveWhatMayComeAgain(): void {
     const isHeldLeft = this.#isResting && !this.#held.areSomeTaken && !this.#records.isHeldOvertaken;
     if (this.#life.isFinishing && this.#records.isUntouched && (this.#held.firstOffset === undefined || isHeldLeft)) {
+      this.#parts.counters.handled -= this.#held.eventCount; // they count as handled from when they are held, and none of them is
       this.#life.finished();
     }
   }
