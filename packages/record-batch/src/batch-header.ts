@@ -51,7 +51,6 @@ export interface BatchHeader {
   readonly lastOffsetDelta: number;
   /** -1 if the batch does not say it. */
   readonly leaderEpoch: number;
-  readonly crc: number;
   readonly compression: (typeof compressionNames)[number];
   /** The broker has set the time: `maxTimestamp` is that of every record. */
   readonly isLogAppendTime: boolean;
@@ -84,12 +83,20 @@ export function baseOffsetAt(view: DataView, start: number): bigint | null {
   return view.byteLength - start < 8 ? null : view.getBigInt64(start + at.baseOffset);
 }
 
-/** The offset after the last whole batch whose header can be, or `fromOffset` if that is higher. */
-export function endOfBatches(view: DataView, fromOffset: bigint): bigint {
+/** The checksum that the batch at `start` says it has. The caller has checked that the batch is whole. */
+export function crcAt(view: DataView, start: number): number {
+  return view.getUint32(start + at.crc);
+}
+
+/**
+ * The offset after the last whole batch whose header can be, or `fromOffset` if that is higher. It ends before the first batch that `isIntact`
+ * does not accept.
+ */
+export function endOfBatches(view: DataView, fromOffset: bigint, isIntact: (start: number, end: number) => boolean = () => true): bigint {
   let end = fromOffset;
   for (let start = 0; view.byteLength - start >= headerBytes; ) {
     const bytes = view.getInt32(start + at.batchLength) + uncountedBytes;
-    if (bytes < headerBytes || bytes > view.byteLength - start) {
+    if (bytes < headerBytes || bytes > view.byteLength - start || !isIntact(start, start + bytes)) {
       break;
     }
     const next = view.getBigInt64(start + at.baseOffset) + BigInt(view.getInt32(start + at.lastOffsetDelta)) + 1n;
@@ -109,7 +116,6 @@ export function readHeader(view: DataView, start: number): BatchHeader {
     lastOffset: baseOffset + BigInt(lastOffsetDelta),
     lastOffsetDelta,
     leaderEpoch: view.getInt32(start + at.partitionLeaderEpoch),
-    crc: view.getUint32(start + at.crc),
     compression: compressionOf(attributes),
     isLogAppendTime: (attributes & logAppendTimeFlag) !== 0,
     isTransactional: (attributes & transactionalFlag) !== 0,

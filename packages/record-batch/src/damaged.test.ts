@@ -38,6 +38,13 @@ describe("a batch that cannot be read", () => {
       expect.stringMatching(/^0x/),
       expect.stringMatching(/^0x/),
     ],
+    [
+      "a flipped bit in the number of its compression",
+      (b: Buffer) => void patched(b, at.attributes + 1, 6),
+      "crc-mismatch",
+      expect.stringMatching(/^0x/),
+      expect.stringMatching(/^0x/),
+    ],
     ["message format 1", (b: Buffer) => void b.writeInt8(1, at.magic), "unsupported-magic", 2, 1],
     ["a format that does not exist", (b: Buffer) => void b.writeInt8(77, at.magic), "unsupported-magic", 2, 77],
     ["a length that no batch can have", (b: Buffer) => void b.writeInt32BE(40, at.length), "malformed-batch", "at least 61 bytes", 52],

@@ -5,6 +5,7 @@ import {
   checkedFrom,
   checkHeader,
   compressionAt,
+  crcAt,
   endOfBatches,
   headerBytes,
   readHeader,
@@ -26,7 +27,8 @@ import type { Segment } from "./segment.ts";
 export interface RecordSetReader<Assignment = unknown> {
   /**
    * The offset after the last whole batch of the response: where the next fetch begins, if all of its sets can be read. It is read out of the
-   * batches' headers alone. The offset that was asked for, if no batch is whole or the first header cannot be.
+   * batches' headers. If they name an offset above the high watermark, the checksums are asked, too, and a damaged batch does not count. The
+   * offset that was asked for, if no batch is whole or the first header cannot be.
    */
   endOffset(): bigint;
   /**
@@ -84,7 +86,12 @@ class BatchesReader<Assignment> implements RecordSetReader<Assignment> {
   }
 
   endOffset(): bigint {
-    return endOfBatches(this.#view, this.#fetched.fromOffset);
+    const { fromOffset, highWatermark } = this.#fetched;
+    const end = endOfBatches(this.#view, fromOffset);
+    // A damaged header may name any offset, and whoever asks the broker for one that the log does not have may lose its position. Batches above
+    // the high watermark need not be damaged: brokers look at it before they read the log.
+    const isCredible = highWatermark === null || end <= highWatermark || !this.#options.checkCrcs;
+    return isCredible ? end : endOfBatches(this.#view, fromOffset, (start, to) => this.#crcOf(start, to) === crcAt(this.#view, start));
   }
 
   prepare(): Promise<void> | null {
@@ -125,10 +132,10 @@ class BatchesReader<Assignment> implements RecordSetReader<Assignment> {
       return false;
     }
     const start = this.#at;
-    const header = readHeader(this.#view, start);
     if (this.#options.checkCrcs) {
-      this.#checkCrc(header, start, start + byteLength);
+      this.#checkCrc(start, start + byteLength); // before anything that it covers is read
     }
+    const header = readHeader(this.#view, start);
     checkHeader(header, this.#batchesEnd ?? 0n);
     this.#aborted.reach(header.lastOffset);
     collected.byteLength += this.#collect(header, this.#bytes.subarray(start + headerBytes, start + byteLength), collected);
@@ -154,13 +161,18 @@ class BatchesReader<Assignment> implements RecordSetReader<Assignment> {
     return null;
   }
 
-  #checkCrc(header: BatchHeader, start: number, end: number): void {
-    const found = crc32c(this.#bytes, start + checkedFrom, end);
-    if (found !== header.crc) {
+  #crcOf(start: number, end: number): number {
+    return crc32c(this.#bytes, start + checkedFrom, end);
+  }
+
+  #checkCrc(start: number, end: number): void {
+    const expected = crcAt(this.#view, start);
+    const found = this.#crcOf(start, end);
+    if (found !== expected) {
       throw new RecordBatchError(
         "crc-mismatch",
-        `its checksum is ${inHex(header.crc)}, but its bytes give ${inHex(found)}. Fetch it again. If it stays so, the log on the broker is damaged: start after this batch, or restore the partition from a replica`,
-        { expected: inHex(header.crc), found: inHex(found) },
+        `its checksum is ${inHex(expected)}, but its bytes give ${inHex(found)}. Fetch it again. If it stays so, the log on the broker is damaged: start after this batch, or restore the partition from a replica`,
+        { expected: inHex(expected), found: inHex(found) },
       );
     }
   }

@@ -103,6 +103,17 @@ describe("a fetch", () => {
     expect(createRecordSetReader(fetched(bytes.subarray(0, 60))).prepare()).toBeNull();
   });
 
+  test("ends after its last batch, and a damaged header does not move that end out of the log", async () => {
+    const bytes = await bytesOf([{ records: [record(0n), record(1n)] }, { records: [record(2n)] }, { records: [record(3n)] }]);
+    const second = (await bytesOf([{ records: [record(0n), record(1n)] }])).length;
+    const endOf = (highWatermark: bigint | null, checkCrcs = true): bigint =>
+      createRecordSetReader(fetched(bytes, { highWatermark }), { checkCrcs }).endOffset();
+    // Brokers look at the high watermark before they read the log: it may be below what they send.
+    expect([endOf(null), endOf(4n), endOf(3n)]).toEqual([4n, 4n, 4n]);
+    bytes.writeInt32BE(0x7fff_ffff, second + 23); // the offset of its last record, from its first
+    expect([endOf(4n), endOf(4n, false), endOf(null)]).toEqual([2n, 2_147_483_650n, 2_147_483_650n]);
+  });
+
   test("without bytes has no sets", () => {
     expect(createRecordSetReader(fetched(new Uint8Array(0))).read()).toBeNull();
   });
