@@ -17,7 +17,7 @@ export function outputLimit(compressedBytes: number): number {
 export function tooLarge(codec: string, compressedBytes: number, maxBytes: number): RecordBatchError {
   return new RecordBatchError(
     "batch-too-large",
-    `its ${compressedBytes} bytes of ${codec} become more than ${maxBytes} bytes. Use smaller batches (batch.size) if the producer is yours, or raise the limit`,
+    `its ${compressedBytes} bytes of ${codec} become more than ${maxBytes} bytes. Use smaller batches (batch.size) if the producer is yours, or move the group past this one: a driver has no option for this limit`,
     { expected: `at most ${maxBytes} bytes`, found: "more" },
   );
 }
