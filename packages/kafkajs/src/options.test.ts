@@ -61,6 +61,12 @@ describe("options of the kafkajs driver", () => {
     ],
     ["a token without who brings it", { brokers: ["b:9092"], sasl: { mechanism: "oauthbearer" } }, "sasl.oauthBearerProvider"],
     ["a rack that is no text", { brokers: ["b:9092"], rackId: 1 }, "expected rackId to be a text, found 1"],
+    ["fetches that no response may bring", { brokers: ["b:9092"], maxBytes: 524_288_001 }, "expected maxBytes to be at most 524288000"],
+    [
+      "fetches of a partition that no response may bring",
+      { brokers: ["b:9092"], maxBytesPerPartition: 2 ** 31 },
+      "expected maxBytesPerPartition to be at most 524288000, found 2147483648",
+    ],
     ["a time of no length", { brokers: ["b:9092"], maxWaitMs: 0 }, "maxWaitMs"],
     ["beats rarer than the session", { brokers: ["b:9092"], heartbeatIntervalMs: 9, sessionTimeoutMs: 9 }, "heartbeatIntervalMs"],
     ["a client and connection options", { kafka, clientId: "me" }, "clientId"],

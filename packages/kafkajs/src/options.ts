@@ -22,12 +22,12 @@ export interface KafkaJsTuning {
   /**
    * Largest number of bytes of one partition in a fetch: the size of a batch. If you leave it out, a fetch of one, two or three partitions from one
    * broker asks for up to 4 MiB of them together, until it brings about 8,000 records, because large fetches take less time a record; unless
-   * kafkajs makes the records.
+   * kafkajs makes the records. At most 524,288,000.
    * @default 1_048_576
    */
   readonly maxBytesPerPartition?: number;
   /**
-   * Largest number of bytes of all partitions in a fetch.
+   * Largest number of bytes of all partitions in a fetch. At most 524,288,000.
    * @default 10_485_760
    */
   readonly maxBytes?: number;
@@ -102,6 +102,9 @@ export interface ResolvedKafkaJsOptions {
 
 const defaultLargestMinFetchBytes = 4_194_304;
 
+/** A response of so many bytes of records can be read: it has no more than 12 MiB of other things. See `maxFrameBytes`. */
+const maxFetchBytes = 524_288_000;
+
 const tuningDefaults: Required<KafkaJsTuning> = Object.freeze({
   sessionTimeoutMs: 30_000,
   rebalanceTimeoutMs: 60_000,
@@ -131,6 +134,14 @@ export function resolveKafkaJsOptions(options: KafkaJsOptions): ResolvedKafkaJsO
     }
   }
   const resolved = tuning as unknown as Required<KafkaJsTuning>; // it began as a copy of the defaults
+  for (const name of ["maxBytesPerPartition", "maxBytes"] as const) {
+    if (resolved[name] > maxFetchBytes) {
+      throw new KafkaJsDriverError(
+        "invalid-option",
+        `expected ${name} to be at most ${maxFetchBytes}, found ${resolved[name]}: a larger response cannot be read`,
+      );
+    }
+  }
   if (resolved.heartbeatIntervalMs >= resolved.sessionTimeoutMs) {
     throw new KafkaJsDriverError(
       "invalid-option",

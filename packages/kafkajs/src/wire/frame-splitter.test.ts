@@ -77,3 +77,18 @@ test.each([
   bytes.writeInt32BE(length);
   expect(() => receive(splitter, bytes, () => 12)).toThrow(`[protocol-mismatch] expected the length of a response`);
 });
+
+test("a length that is too large is told apart from another protocol if the broker has answered before", () => {
+  const tooLarge = Buffer.alloc(4);
+  tooLarge.writeInt32BE(maxFrameBytes);
+  const messageAfter = (frames: Buffer): string => {
+    try {
+      receive(new FrameSplitter(() => {}), Buffer.concat([frames, tooLarge]), () => 1_000);
+      return "nothing was refused";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  expect(messageAfter(Buffer.alloc(0))).toContain("Is this a Kafka listener");
+  expect(messageAfter(frameOf(new Uint8Array(10)))).toContain("The topic has a record batch that is larger than this driver can read");
+});

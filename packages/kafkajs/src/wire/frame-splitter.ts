@@ -9,7 +9,7 @@ const stagingBytes = 64 * 1024;
 /** Memory is taken at once up to this size, and for longer frames only as their bytes arrive: anybody can claim a length. */
 const firstBytes = 16 * 1024 * 1024;
 
-/** A longer frame is an error. Responses are bounded by `maxBytes`, or are one record batch that is larger: what the topic allows. */
+/** A longer frame is an error. Responses are bounded by `maxBytes`, or hold one record batch that is larger: what the topic allows. */
 export const maxFrameBytes: number = 512 * 1024 * 1024;
 
 /**
@@ -25,6 +25,8 @@ export class FrameSplitter {
   #frame: Buffer | null = null;
   #frameBytes = 0;
   #received = 0;
+  /** A whole frame has come, so that the other side is a Kafka listener. */
+  #hasSpoken = false;
 
   constructor(onFrame: (frame: Buffer) => void) {
     this.#onFrame = onFrame;
@@ -49,7 +51,7 @@ export class FrameSplitter {
   #cut(): void {
     let at = 0;
     while (this.#frame === null && this.#staged - at >= lengthBytes) {
-      const frameBytes = lengthBytes + checkedLength(this.#staging.readInt32BE(at));
+      const frameBytes = lengthBytes + this.#checkedLength(this.#staging.readInt32BE(at));
       const frame = Buffer.allocUnsafeSlow(Math.min(frameBytes, firstBytes));
       this.#received = this.#staging.copy(frame, 0, at, Math.min(this.#staged, at + frameBytes));
       this.#frame = frame;
@@ -64,6 +66,7 @@ export class FrameSplitter {
   #finish(frame: Buffer): void {
     if (this.#received === this.#frameBytes) {
       this.#frame = null;
+      this.#hasSpoken = true;
       this.#onFrame(frame);
     } else if (this.#received === frame.length) {
       const longer = Buffer.allocUnsafeSlow(Math.min(this.#frameBytes, frame.length * 2));
@@ -71,14 +74,18 @@ export class FrameSplitter {
       this.#frame = longer;
     }
   }
-}
 
-function checkedLength(length: number): number {
-  if (length < 0 || length + lengthBytes > maxFrameBytes) {
-    throw new KafkaJsDriverError(
-      "protocol-mismatch",
-      `expected the length of a response, 0 to ${maxFrameBytes - lengthBytes} bytes, found ${length}. Is this a Kafka listener, and is TLS set as the listener has it?`,
-    );
+  #checkedLength(length: number): number {
+    const maxLength = maxFrameBytes - lengthBytes;
+    if (length < 0 || length > maxLength) {
+      const why = this.#hasSpoken
+        ? "The topic has a record batch that is larger than this driver can read (max.message.bytes), or the bytes were damaged on their way"
+        : "Is this a Kafka listener, and is TLS set as the listener has it?";
+      throw new KafkaJsDriverError(
+        "protocol-mismatch",
+        `expected the length of a response, 0 to ${maxLength} bytes, found ${length}. ${why}`,
+      );
+    }
+    return length;
   }
-  return length;
 }
