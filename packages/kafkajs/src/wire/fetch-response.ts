@@ -10,6 +10,7 @@ export interface FetchedPartition {
   readonly fromOffset: bigint;
   /** The offset after its last whole record batch: the next fetch begins here. */
   readonly nextOffset: bigint;
+  /** The offset after the last readable record, as `LogRange` has it: the last stable offset if the broker knows it. */
   readonly highWatermark: bigint;
   readonly abortedTransactions: readonly AbortedTransaction[];
   /** Record batches. The last one may be incomplete. */
@@ -46,8 +47,9 @@ export function replaceRecords(frame: Buffer, { version, offsets }: FetchRequest
     for (let partitions = reader.count(4 + 2 + 8 + 4); partitions > 0; partitions--) {
       const partition = reader.int32();
       const errorCode = reader.int16();
-      const highWatermark = reader.int64();
-      const lastStableOffset = version >= 4 ? reader.int64() : highWatermark;
+      const logEnd = reader.int64();
+      const lastStableOffset = version >= 4 ? reader.int64() : -1n; // -1 is not known
+      const highWatermark = lastStableOffset < 0n ? logEnd : lastStableOffset;
       reader.skip(version >= 5 ? 8 : 0); // log start offset
       const abortedTransactions = version >= 4 ? readAborted(reader) : [];
       reader.skip(version >= 11 ? 4 : 0); // preferred read replica
@@ -62,7 +64,7 @@ export function replaceRecords(frame: Buffer, { version, offsets }: FetchRequest
         const replacement = keep({ ...records, nextOffset });
         parts.push(frame.subarray(taken, lengthAt), int32(replacement.length), replacement);
         taken = reader.at;
-        hasMore ||= nextOffset > asked.offset && nextOffset < lastStableOffset;
+        hasMore ||= nextOffset > asked.offset && nextOffset < highWatermark;
       } else {
         isClean &&= errorCode === 0 && length === 0;
       }
