@@ -3,9 +3,9 @@ import { HeldPartitions, type KafkaJsOffsets } from "./assignments.ts";
 import { GroupCommits } from "./commits.ts";
 import type { Transactions } from "./transactions.ts";
 
-function setUp() {
+function setUp(transact: Transactions["transact"] = () => Promise.reject(new Error("expected no transaction"))) {
   const assignments = new HeldPartitions();
-  const transactions = {} as Transactions; // no test here has one
+  const transactions = { transact };
   const commits = new GroupCommits({ assignments, transactions, refused: () => {} });
   const sent: string[] = [];
   const generation =
@@ -52,4 +52,22 @@ test("the commit of a partition that is still starting waits for its topic's id"
   });
   await commits.commit([{ assignment, offset: 7n }]);
   expect(sent).toEqual([`first: 7 of cdckit/1 topic=${"A".repeat(22)}`]);
+});
+
+test("what is put back while a transaction is under way is not below what the transaction has committed", async () => {
+  let commitTransaction = (): void => {};
+  const { assignments, commits, sent, generation } = setUp(() => new Promise((resolve) => (commitTransaction = resolve)));
+  commits.useGeneration(generation("first"));
+  const [assignment] = assignments.renew({ t: [0] });
+  const held = assignment === undefined ? undefined : assignments.held(assignment);
+  if (assignment === undefined || held === undefined) {
+    throw new Error("expected the partition that was assigned");
+  }
+  assignments.started(held, { assignment, offset: 3n, committed: 3n, skipped: null });
+  commits.noteRead();
+  const transacted = commits.transact([], [{ assignment, offset: 7n }]);
+  const putBack = commits.putBackHandled(held);
+  commitTransaction();
+  await Promise.all([transacted, putBack]);
+  expect(sent).toEqual(["first: 7 of null"]);
 });

@@ -22,6 +22,8 @@ export class GroupCommits {
   #refusal: Error | null = null;
   /** A batch has been read, in this generation or an earlier one. */
   #hasRead = false;
+  /** Resolves when the last transaction that was asked for has ended. Never rejects. */
+  #transacted: Promise<unknown> = Promise.resolve();
 
   constructor(parts: GroupCommitParts) {
     this.#parts = parts;
@@ -58,7 +60,9 @@ export class GroupCommits {
   }
 
   transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
-    return this.#commits.transact(records, offsets);
+    const transacted = this.#commits.transact(records, offsets);
+    this.#transacted = transacted.catch(() => {}); // its caller hears of it
+    return transacted;
   }
 
   /**
@@ -67,6 +71,15 @@ export class GroupCommits {
    */
   putBack(offset: OffsetCommit): Promise<void> {
     return this.#hasRead ? this.#commits.putBack(offset) : Promise.resolve();
+  }
+
+  /**
+   * Puts back what is known to be handled of the partition. The offset of a transaction that is under way is known only when it has ended: an
+   * offset that was read before would move the group back over records that are written already.
+   */
+  async putBackHandled(held: Held): Promise<void> {
+    await this.#transacted;
+    await this.putBack({ assignment: held.assignment, offset: held.handledTo ?? 0n });
   }
 
   /** A member that is refused has lost its partitions. It must not wait for a heartbeat to learn it: until then handlers would go on. */

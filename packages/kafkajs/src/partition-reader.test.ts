@@ -2,12 +2,14 @@ import { silentLogger } from "@cdckit/consumer";
 import { type BrokerQuestions, placeOf } from "@cdckit/driver";
 import type { EachBatchPayload } from "kafkajs";
 import { expect, test } from "vitest";
-import { HeldPartitions } from "./assignments.ts";
+import { type Held, HeldPartitions } from "./assignments.ts";
 import { PartitionReader, type PartitionReaderParts } from "./partition-reader.ts";
 import { TopicRecheck } from "./topic-recheck.ts";
 
-/** What becomes of a batch at another offset than the expected one, if the log ends at 0 and brokers say this of the topic, before and after. */
-async function outcomeOf(before: string | null, after: string | null): Promise<readonly string[]> {
+/**
+ * What becomes of a batch at another offset than the expected one, if the log ends there and brokers say this of the topic, before and after.
+ */
+async function outcomeOf(before: string | null, after: string | null, high = 0n): Promise<readonly string[]> {
   const did: string[] = [];
   const assignments = new HeldPartitions();
   const [assignment] = assignments.renew({ t: [0] });
@@ -15,14 +17,14 @@ async function outcomeOf(before: string | null, after: string | null): Promise<r
   if (held === undefined) {
     throw new Error("expected the partition that was assigned");
   }
-  Object.assign(held, { isStarting: false, expected: 214n });
+  Object.assign(held, { isStarting: false, expected: 214n, handledTo: 210n });
   held.assignment.topicId = "old";
   let id = before;
   const brokers = {
     topicIds: async () => new Map(id === null ? [] : [["t", id]]),
     ends: async () => {
       id = after;
-      return new Map([[placeOf("t", 0), { low: 0n, high: 0n }]]);
+      return new Map([[placeOf("t", 0), { low: 0n, high }]]);
     },
   } as unknown as BrokerQuestions; // as much as is asked
   const fail = (error: Error): void => void did.push(`failed: ${error.message.slice(0, 21)}`);
@@ -36,8 +38,8 @@ async function outcomeOf(before: string | null, after: string | null): Promise<r
     subscription: { logger: silentLogger, groupId: "g", lostRange: "earliest" },
     assignments,
     topicCheck,
-    commits: { noteRead: () => {}, putBack: async () => {} },
-    control: { seek: () => did.push("sought") },
+    commits: { noteRead: () => {}, putBackHandled: async ({ handledTo }: Held) => void did.push(`put back ${handledTo}`) },
+    control: { seek: (_: unknown, offset: bigint) => did.push(`sought ${offset}`) },
     kept: null,
     fail,
   } as unknown as PartitionReaderParts; // as much as is asked
@@ -48,8 +50,12 @@ async function outcomeOf(before: string | null, after: string | null): Promise<r
 }
 
 test("a log that ends before the position is that of the topic only if the brokers know it before and after", async () => {
-  expect(await outcomeOf("old", "old")).toEqual(["failed: [offset-out-of-range]"]);
+  expect(await outcomeOf("old", "old")).toEqual(["put back 210", "failed: [offset-out-of-range]"]);
   expect(await outcomeOf("old", "new")).toEqual(["recreated"]);
   expect(await outcomeOf(null, "new")).toEqual(["recreated"]);
   expect(await outcomeOf(null, null)).toEqual([]);
+});
+
+test("if the log has the position, as after the answer of a replica that is behind, kafkajs and the group are moved back to it", async () => {
+  expect(await outcomeOf("old", "old", 300n)).toEqual(["put back 210", "sought 214"]);
 });

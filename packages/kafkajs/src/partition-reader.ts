@@ -137,7 +137,8 @@ export class PartitionReader {
 
   /**
    * A batch that was not fetched at the end of the last one. If an offset is out of range, kafkajs moves the group to the start or the end of
-   * the log without an error, and the offset of its next fetch shows it. If the log has the expected offset, kafkajs is moved back to it.
+   * the log without an error, and the offset of its next fetch shows it. If the log has the expected offset, as after the answer of a replica that
+   * is behind its leader, kafkajs and the group are moved back.
    */
   async #investigate(held: Held, still: StillHeld): Promise<void> {
     const { brokers, control, topicCheck } = this.#parts;
@@ -146,6 +147,7 @@ export class PartitionReader {
     }
     const lost = await still(missingAt(brokers, held.assignment, held.expected));
     if (lost === null) {
+      await this.#putBack(held, still);
       control.seek(held.assignment, held.expected ?? 0n);
     } else {
       await this.#loseIfSame(held, lost, still);
@@ -161,13 +163,9 @@ export class PartitionReader {
 
   /** Goes on after the lost range if the user has chosen that. If not, the session fails. */
   async #lose(held: Held, lost: LostRange, still: StillHeld): Promise<void> {
-    const { commits, control, fail, sink, subscription } = this.#parts;
+    const { control, fail, sink, subscription } = this.#parts;
     const { assignment } = held;
-    // kafkajs has committed its new position already. Without this commit, the next start would not notice the lost range.
-    const putBack = commits.putBack({ assignment, offset: held.handledTo ?? 0n }).catch(() => {
-      subscription.logger.warn({ ...lost }, "the group's offset could not be put back");
-    });
-    await still(putBack);
+    await this.#putBack(held, still);
     const position = resumeOffset(lost, subscription.lostRange);
     if (position === null) {
       fail(lostRangeError(makeError, lost, subscription.groupId, subscription.startAt === undefined ? "group" : "sink"));
@@ -176,5 +174,15 @@ export class PartitionReader {
     held.expected = position;
     sink.skipped?.(assignment, lost, position);
     control.seek(assignment, position);
+  }
+
+  /** kafkajs has committed its new position already. Without this commit, the next start would not know what was handled. */
+  async #putBack(held: Held, still: StillHeld): Promise<void> {
+    const { commits, subscription } = this.#parts;
+    const putBack = commits.putBackHandled(held).catch(() => {
+      const { topic, partition } = held.assignment;
+      subscription.logger.warn({ topic, partition }, "the group's offset could not be put back");
+    });
+    await still(putBack);
   }
 }
