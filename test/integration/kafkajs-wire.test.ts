@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
-import { createConsumer, type FetchedBatch } from "@cdckit/consumer";
+import { createConsumer, type FetchedBatch, silentLogger } from "@cdckit/consumer";
 import { isKafkaJsDriverError, kafkajs, type KafkaJsOptions } from "@cdckit/kafkajs";
 import { isRecordBatchError } from "@cdckit/record-batch";
+import { ProbeSink } from "@cdckit/testkit";
 import { type Admin, Kafka, logLevel, type Producer } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BrokerProxy } from "./broker-proxy.ts";
@@ -61,9 +62,25 @@ await describeWithKafka("records that kafkajs' driver reads from the wire", (kaf
     return topic;
   }
 
+  /** A topic with two partitions: these values, each a record batch, are in the first one, and a single one is in the other. */
+  async function topicOfTwo(values: readonly string[]): Promise<string> {
+    const topic = uniqueName("wire");
+    await createTopics(admin, [{ topic, numPartitions: 2 }]);
+    for (const value of values) {
+      await producer.send({ topic, messages: [{ value, partition: 0 }] });
+    }
+    await producer.send({ topic, messages: [{ value: "the slow one", partition: 1 }] });
+    return topic;
+  }
+
   async function committed(groupId: string, topic: string): Promise<string | undefined> {
     const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] });
     return offsets?.partitions[0]?.offset;
+  }
+
+  async function committedIn(groupId: string, topic: string): Promise<readonly string[]> {
+    const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] });
+    return (offsets?.partitions ?? []).sort((a, b) => a.partition - b.partition).map(({ offset }) => offset);
   }
 
   /** Changes one byte of the record with this value: of its batch's attributes, if `of` says so. */
@@ -81,6 +98,8 @@ await describeWithKafka("records that kafkajs' driver reads from the wire", (kaf
     // The header of the batch is 61 bytes, and 6 bytes of the record come before its value.
     ["an older message format", "unsupported-magic", (chunk, at) => chunk.writeInt8(7, at - 6 - 61 + 16)],
     ["a length that cannot be", "malformed-batch", (chunk, at) => chunk.writeInt32BE(3, at - 6 - 61 + 8)],
+    ["a last offset that the log does not have", "crc-mismatch", (chunk, at) => chunk.writeInt32BE(0x7fff_ffff, at - 6 - 61 + 23)],
+    ["a compression that does not exist", "crc-mismatch", (chunk, at) => chunk.writeInt16BE(6, at - 6 - 61 + 21)],
   ])("of a damaged batch nothing is handed over, and nothing after it: %s", async (_, code, change) => {
     const topic = await topicOf(["first", "second", "the damaged one", "fourth"]);
     const proxy = damaging("the damaged one", change);
@@ -121,6 +140,52 @@ await describeWithKafka("records that kafkajs' driver reads from the wire", (kaf
     expect(seen).toEqual([0n, 1n, 2n, 3n]);
     proxy.close();
   });
+
+  test.each<[string, (chunk: Buffer, valueAt: number) => void]>([
+    ["a flipped bit", (chunk, at) => chunk.writeUInt8(chunk.readUInt8(at) ^ 1, at)],
+    ["a last offset that the log does not have", (chunk, at) => chunk.writeInt32BE(0x7fff_ffff, at - 6 - 61 + 23)],
+  ])(
+    "after a damaged batch nothing is fetched while another partition is handled, and the group stays where it is: %s",
+    async (_, change) => {
+      const topic = await topicOfTwo(["first", "the damaged one", "third"]);
+      let responses = 0;
+      const proxy = new DamagingProxy(brokerPort, (response) => {
+        responses += ["the damaged one", "a later one"].some((value) => response.includes(value)) ? 1 : 0;
+        const at = response.indexOf("the damaged one");
+        if (at >= 0) {
+          change(response, at);
+        }
+      });
+      const port = await proxy.listen();
+      const groupId = uniqueName("group");
+      await admin.setOffsets({ groupId, topic, partitions: [0, 1].map((partition) => ({ partition, offset: "0" })) });
+      const driver = kafkajs({ brokers: [kafka.brokers], maxWaitMs: 50, connectTo: () => ({ host: "127.0.0.1", port }) });
+      const open: (() => void)[] = [];
+      const sink = new ProbeSink();
+      sink.onBatch = () => new Promise((resolve) => open.push(resolve));
+      const session = await driver.connect({ groupId, topics: [topic], from: "earliest", logger: silentLogger }, sink);
+      await sink.until(() => sink.batches.length === 2); // before the damaged one, and the other partition's
+      // kafkajs' loop does not wait for handlers: it fetches on while they work.
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      expect(await committedIn(groupId, topic), "while the first batch is handled").toEqual(["0", "0"]);
+      open[sink.batches.findIndex(({ partition }) => partition === 0)]?.();
+      await sink.until(() => sink.failures.length === 1);
+      expect(sink.failures).toEqual([expect.objectContaining({ code: "batch-unreadable" })]);
+      const before = responses;
+      for (const partition of [0, 1]) {
+        await producer.send({ topic, messages: [{ value: "a later one", partition }] });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      // One fetch may have been under way, and one that was sent ahead of kafkajs.
+      expect(responses - before).toBeLessThanOrEqual(2);
+      expect(await committedIn(groupId, topic), "after the failure").toEqual(["0", "0"]);
+      open.forEach((finish) => finish());
+      await session.close(5_000);
+      expect(await committedIn(groupId, topic)).toEqual(["0", "0"]);
+      expect(sink.records.map(({ value }) => Buffer.from(value ?? []).toString()).sort()).toEqual(["first", "the slow one"]);
+      proxy.close();
+    },
+  );
 
   test("a record that is longer than a fetch may be comes whole", async () => {
     const topic = await topicOf(["small", "x".repeat(900_000), "last"]);

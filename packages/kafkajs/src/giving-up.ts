@@ -4,10 +4,12 @@ import type { HeldPartitions } from "./assignments.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 import { keepBeating } from "./heartbeat.ts";
 import type { JoinRequest } from "./join-gate.ts";
+import type { PartitionControl } from "./partition-control.ts";
 
 export interface GivingUpParts {
   readonly sink: DriverSink;
   readonly assignments: HeldPartitions;
+  readonly control: Pick<PartitionControl, "holdAll">;
   readonly heartbeatIntervalMs: number;
   /** Aborted when the session is closed. */
   readonly over: AbortSignal;
@@ -30,10 +32,14 @@ export class GivingUp {
 
   /** Gives all partitions up. Offsets of revoked partitions can be committed until the consumer has let go of them. */
   all(how: "revoked" | "lost"): Promise<void> {
-    const { assignments, isOver } = this.#parts;
+    const { assignments, control, isOver } = this.#parts;
     const going = assignments.all();
     if (going.length === 0 || isOver() || this.#inProgress?.how === how) {
       return this.#inProgress?.done ?? Promise.resolve();
+    }
+    if (how === "revoked") {
+      // kafkajs goes on fetching until it joins again. After a refused commit it has to: its next batch is what makes it join.
+      control.holdAll();
     }
     const done = giveUp(this.#parts, going, how).finally(() => {
       this.#inProgress = this.#inProgress === inProgress ? undefined : this.#inProgress;

@@ -11,7 +11,7 @@ export interface HandOverParts {
   readonly patienceMs: number;
   /** How many bytes may be fetched ahead of batches that are not handled, over all partitions. */
   readonly maxAheadBytes: number;
-  /** A batch could not be read. */
+  /** A batch could not be read, or the work after it has failed. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -69,7 +69,8 @@ export class HandOver {
       }
       void this.#give(fetched, held);
     }
-    if (held.ahead.length === 0) {
+    // A partition that goes, or whose session has failed, stays held: nothing that is fetched of it would be taken.
+    if (held.ahead.length === 0 && !held.isGoing && !held.isOver) {
       this.#parts.control.hold(held, false);
     }
   }
@@ -82,11 +83,13 @@ export class HandOver {
       held.isSlow = false;
       return undefined;
     }
-    const work = taken.then(() => {
-      held.atWork = undefined;
-      held.isSlow = performance.now() - startedMs >= patienceMs;
-      this.#goOn(held);
-    });
+    const work = taken
+      .then(() => {
+        held.atWork = undefined;
+        held.isSlow = performance.now() - startedMs >= patienceMs;
+        this.#goOn(held);
+      })
+      .catch((error: unknown) => this.#parts.failed(error)); // nobody waits for this work, so a rejection would end the process
     held.atWork = work;
     // kafkajs' loop waits once for a slow partition. Waiting for each of its batches would hold up the other partitions again.
     return held.isSlow ? undefined : settledOrLate(work, patienceMs);

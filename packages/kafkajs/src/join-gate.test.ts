@@ -5,12 +5,14 @@ import { type CommitInGeneration, joiningAfter, type JoinRequest } from "./join-
 /** A coordinator whose every join makes a new generation, and that takes commits while it is connected. */
 function setUp() {
   const commits: unknown[] = [];
+  const calls: string[] = [];
   const joins: CommitInGeneration[] = [];
   let generationId = 0;
   let isConnected = true;
   const broker = {
     isConnected: () => isConnected,
     joinGroup: async (_request: JoinRequest) => ({ memberId: "m", generationId: ++generationId, members: [] }),
+    leaveGroup: async () => void calls.push("the group forgets the member"),
     offsetCommit: async (request: unknown) => void commits.push(request),
   };
   const cluster = {
@@ -23,7 +25,12 @@ function setUp() {
   };
   const assigner: PartitionAssigner = () => ({}) as Assigner; // it is not asked
   joiningAfter(
-    { before: () => Promise.resolve(), beforeFetch: () => Promise.resolve(), joined: (_group, commit) => void joins.push(commit) },
+    {
+      before: () => Promise.resolve(),
+      beforeFetch: () => Promise.resolve(),
+      joined: (_group, commit) => void joins.push(commit),
+      leaving: () => void calls.push("leaving"),
+    },
     assigner,
   )({
     cluster: cluster as unknown as Cluster,
@@ -31,7 +38,8 @@ function setUp() {
     logger: undefined as never,
   });
   const join = async (): Promise<void> => void (await (await cluster.findGroupCoordinator()).joinGroup({ groupId: "g", memberId: "" }));
-  return { commits, joins, join, disconnect: () => (isConnected = false) };
+  const leave = async (): Promise<void> => (await cluster.findGroupCoordinator()).leaveGroup();
+  return { commits, joins, calls, join, leave, disconnect: () => (isConnected = false) };
 }
 
 test("what a generation has to commit is sent as that generation's, also after the next join and on a new connection", async () => {
@@ -43,4 +51,11 @@ test("what a generation has to commit is sent as that generation's, also after t
   disconnect();
   await joins[1]?.({ topics });
   expect(commits).toEqual([1, 2].map((groupGenerationId) => ({ groupId: "g", memberId: "m", groupGenerationId, topics })));
+});
+
+test("the driver hears of a leave before the group does, because the group gives the partitions to others at once", async () => {
+  const { calls, join, leave } = setUp();
+  await join();
+  await leave();
+  expect(calls).toEqual(["leaving", "the group forgets the member"]);
 });

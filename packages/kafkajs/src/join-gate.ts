@@ -18,18 +18,21 @@ export interface JoinedGroup {
 /** Commits in the generation of one join. The group refuses the commit if it has a newer generation. */
 export type CommitInGeneration = (offsets: KafkaJsOffsets) => Promise<void>;
 
-/** Calls around each join and each fetch: `before` delays a join, `joined` gets its answer, and `beforeFetch` delays a fetch. */
+/** Calls around each join, leave and fetch: `before` delays a join, `joined` gets its answer, and `beforeFetch` delays a fetch. */
 export interface JoinGate {
   readonly before: (request: JoinRequest) => Promise<void>;
   /** Also called before the consumer joins for the first time. */
   readonly beforeFetch: () => Promise<void>;
   readonly joined: (group: JoinedGroup, commit: CommitInGeneration) => void;
+  /** Called before the group is asked to forget the member: at a stop, and when kafkajs crashes. */
+  readonly leaving: () => void;
 }
 
 /** The parts of kafkajs' broker clients and of its cluster that are used here. Its types leave both out. */
 interface CoordinatorBroker {
   isConnected(): boolean;
   joinGroup(request: JoinRequest): Promise<JoinedGroup>;
+  leaveGroup(request: unknown): Promise<unknown>;
   offsetCommit(request: KafkaJsOffsets & CommittingMember): Promise<unknown>;
 }
 interface CommittingMember {
@@ -58,7 +61,7 @@ export function joiningAfter(gate: JoinGate, assigner: PartitionAssigner): Parti
   };
 }
 
-function gateCluster(cluster: CoordinatorCluster, { before, joined, beforeFetch }: JoinGate): void {
+function gateCluster(cluster: CoordinatorCluster, { before, joined, beforeFetch, leaving }: JoinGate): void {
   const refreshMetadataIfNecessary = cluster.refreshMetadataIfNecessary.bind(cluster);
   cluster.refreshMetadataIfNecessary = async () => {
     await beforeFetch();
@@ -76,6 +79,11 @@ function gateCluster(cluster: CoordinatorCluster, { before, joined, beforeFetch 
         const group = await joinGroup(join);
         joined(group, commitAs(cluster, broker, join.groupId, group));
         return group;
+      };
+      const leaveGroup = broker.leaveGroup.bind(broker);
+      broker.leaveGroup = async (leave) => {
+        leaving();
+        return leaveGroup(leave);
       };
     }
     return broker;

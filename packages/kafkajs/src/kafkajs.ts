@@ -134,6 +134,7 @@ async function join(
       check.joined(group);
       session.useGeneration(commit);
     },
+    leaving: () => session.leaving(),
   };
   const consumer: Consumer = client.kafka.consumer({
     groupId: subscription.groupId,
@@ -147,8 +148,8 @@ async function join(
     rackId: tuning.rackId,
     allowAutoTopicCreation: false,
     partitionAssigners: [joiningAfter(gate, client.assigner)],
-    // A join that is under way when the session is closed fails later. It must not bring the member back.
-    retry: { restartOnFailure: async () => !session.isClosing },
+    // A join that is under way when the session ends fails later. It must not bring the member back.
+    retry: { restartOnFailure: async () => !session.isOver },
   });
   client.connections?.watched(consumer);
   const { brokers, connections, kept, destroySockets, brokerOffsets, makeProducer } = client;

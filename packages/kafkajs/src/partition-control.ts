@@ -1,5 +1,5 @@
 import type { PartitionAssignment } from "@cdckit/consumer";
-import type { Start } from "@cdckit/driver";
+import type { Place, Start } from "@cdckit/driver";
 import type { Consumer } from "kafkajs";
 import type { Held, HeldPartitions } from "./assignments.ts";
 
@@ -7,10 +7,22 @@ import type { Held, HeldPartitions } from "./assignments.ts";
 export class PartitionControl {
   readonly #consumer: Consumer;
   readonly #assignments: HeldPartitions;
+  /** Whether kafkajs has joined its group, and has not left it since. Without a group, its pauses, resumes and seeks throw. */
+  #hasGroup = false;
 
   constructor(consumer: Consumer, assignments: HeldPartitions) {
     this.#consumer = consumer;
     this.#assignments = assignments;
+  }
+
+  /** kafkajs has joined its group. */
+  joined(): void {
+    this.#hasGroup = true;
+  }
+
+  /** kafkajs has left its group. What it is told until it joins again has no effect: each new assignment is told everything again. */
+  left(): void {
+    this.#hasGroup = false;
   }
 
   /** Assignments that are over are left out, because a pause would stop the new assignment of the same partition. */
@@ -31,6 +43,20 @@ export class PartitionControl {
     }
   }
 
+  /** Stops the fetches of every partition: what came of them would be dropped, and kafkajs would fetch it again and again. */
+  holdAll(): void {
+    const all = this.#assignments.all();
+    for (const held of all) {
+      held.isHeld = true;
+    }
+    this.#pause(all.map(({ assignment }) => assignment));
+  }
+
+  /** Stops the fetches of partitions that were assigned after the session has failed. */
+  refuse(memberAssignment: Readonly<Record<string, readonly number[]>>): void {
+    this.#pause(Object.entries(memberAssignment).flatMap(([topic, partitions]) => partitions.map((partition) => ({ topic, partition }))));
+  }
+
   /** Starts a partition at its offset. */
   start(held: Held, start: Start): void {
     this.#assignments.started(held, start);
@@ -39,16 +65,27 @@ export class PartitionControl {
   }
 
   seek({ topic, partition }: PartitionAssignment, offset: bigint): void {
-    this.#consumer.seek({ topic, partition, offset: String(offset) });
+    if (this.#hasGroup) {
+      this.#consumer.seek({ topic, partition, offset: String(offset) });
+    }
   }
 
   /** Pauses or resumes a held partition in kafkajs. Each new assignment needs it, because kafkajs keeps pauses of older generations. */
-  apply({ assignment: { topic, partition }, isPaused, isHeld, isStarting }: Held): void {
-    const partitions = [{ topic, partitions: [partition] }];
+  apply({ assignment, isPaused, isHeld, isStarting }: Held): void {
     if (isPaused || isHeld || isStarting) {
-      this.#consumer.pause(partitions);
-    } else {
-      this.#consumer.resume(partitions);
+      this.#pause([assignment]);
+    } else if (this.#hasGroup) {
+      this.#consumer.resume(toTopicPartitions([assignment]));
     }
   }
+
+  #pause(places: readonly Place[]): void {
+    if (this.#hasGroup && places.length > 0) {
+      this.#consumer.pause(toTopicPartitions(places));
+    }
+  }
+}
+
+function toTopicPartitions(places: readonly Place[]): { topic: string; partitions: number[] }[] {
+  return places.map(({ topic, partition }) => ({ topic, partitions: [partition] }));
 }

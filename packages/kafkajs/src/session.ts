@@ -47,6 +47,8 @@ export class KafkaJsSession implements DriverSession {
   #rejoining: OpenWait | undefined;
   #closing: Promise<void> | undefined;
   #hasFailed = false;
+  /** What was put back when the session failed. Never rejects. */
+  #putBack: Promise<unknown> = Promise.resolve();
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -57,9 +59,10 @@ export class KafkaJsSession implements DriverSession {
     this.#givingUp = new GivingUp({
       sink: parts.sink,
       assignments: this.#assignments,
+      control: this.#control,
       heartbeatIntervalMs,
       over: this.#over.signal,
-      isOver: () => this.#isOver,
+      isOver: () => this.isOver,
       kept: () => this.#lease.extend(),
     });
     this.#handOver = new HandOver({
@@ -153,7 +156,7 @@ export class KafkaJsSession implements DriverSession {
   }
 
   seek(assignment: PartitionAssignment, offset: bigint): PartitionAssignment | null {
-    return this.#isOver ? null : this.#starter.move(assignment, offset);
+    return this.isOver ? null : this.#starter.move(assignment, offset);
   }
 
   send(records: readonly OutgoingRecord[]): Promise<void> {
@@ -173,7 +176,7 @@ export class KafkaJsSession implements DriverSession {
   }
 
   reconnect(why: string): void {
-    if (!this.#isOver) {
+    if (!this.isOver) {
       this.#parts.reconnect(why);
     }
   }
@@ -184,6 +187,10 @@ export class KafkaJsSession implements DriverSession {
   }
 
   async #close(deadlineMs: number): Promise<void> {
+    const deadline = performance.now() + deadlineMs;
+    if (this.#hasFailed) {
+      await settledOrLate(this.#putBack, deadlineMs, () => {}); // only while the partitions are held
+    }
     this.#assignments.clear();
     this.#parts.kept?.clear();
     this.#stopWatching();
@@ -196,7 +203,7 @@ export class KafkaJsSession implements DriverSession {
     endFetches(); // kafkajs was told to stop, and asks for nothing more
     const closed = [this.#writer.close(deadlineMs), this.#transactions.close(deadlineMs), brokerOffsets.close()];
     const released = Promise.all([disconnected, ...closed]);
-    await settledOrLate(released, deadlineMs, () =>
+    await settledOrLate(released, Math.max(0, deadline - performance.now()), () =>
       logger.warn({ deadlineMs }, "kafkajs did not disconnect in time; its sockets are ended"),
     );
     this.#ended.abort(new KafkaJsDriverError("client-crashed", "the session was closed before the brokers answered"));
@@ -221,6 +228,11 @@ export class KafkaJsSession implements DriverSession {
     }
   }
 
+  /** kafkajs asks the group to forget this member. From now on, another member may get the partitions. */
+  leaving(): void {
+    void this.#givingUp.all("lost");
+  }
+
   /** The group has answered a join. */
   useGeneration(commit: CommitInGeneration): void {
     this.#commits.useGeneration(commit);
@@ -231,7 +243,8 @@ export class KafkaJsSession implements DriverSession {
     return this.#closing !== undefined;
   }
 
-  get #isOver(): boolean {
+  /** The session is closed, or has failed: nothing more is read, and kafkajs need not join again. */
+  get isOver(): boolean {
     return this.#closing !== undefined || this.#hasFailed;
   }
 
@@ -256,7 +269,7 @@ export class KafkaJsSession implements DriverSession {
   /** kafkajs accepts new topics only while it is stopped. So all partitions are given up, and the group is joined again. */
   async #widen(topics: readonly string[]): Promise<void> {
     await this.#givingUp.all("revoked");
-    if (!this.#isOver) {
+    if (!this.isOver) {
       const stopped = this.#parts.consumer.stop();
       this.#parts.endFetches();
       await stopped;
@@ -265,33 +278,30 @@ export class KafkaJsSession implements DriverSession {
   }
 
   #fail(error: Error): void {
-    if (!this.#isOver) {
-      this.#hasFailed = true;
-      this.#assignments.endReading();
-      this.#stopWatching();
-      this.#putBackAfter(error);
-      this.#parts.sink.failed(error);
+    if (this.isOver) {
+      return;
     }
+    this.#hasFailed = true;
+    this.#assignments.endReading();
+    this.#stopWatching();
+    this.#parts.sink.failed(error); // first, so that the consumer hears of it whatever follows
+    this.#control.holdAll();
+    this.#putBack = this.#putBackAll();
   }
 
   /**
-   * Retention deletes records of several partitions at once. kafkajs has moved the group in each of them, or is about to, and only one range
-   * has failed the session: the positions of the others are put back, so that the next start finds their ranges, too.
+   * Retention deletes records of several partitions at once. kafkajs has moved the group in each of them, or has just asked for an offset that
+   * is gone, and only one partition has failed the session. What was handled of all of them is put back, so that the next start finds the lost ranges.
    */
-  #putBackAfter(error: Error): void {
-    if ((error as { readonly code?: unknown }).code !== "offset-out-of-range") {
-      return;
-    }
-    for (const held of this.#assignments.all()) {
-      const { assignment, handledTo, isStarting } = held;
-      this.#control.hold(held, true);
-      if (!isStarting && handledTo !== null) {
-        this.#commits.putBack({ assignment, offset: handledTo }).catch(() => {
-          const { topic, partition } = assignment;
-          this.#parts.subscription.logger.warn({ topic, partition }, "the group's offset could not be put back");
-        });
-      }
-    }
+  async #putBackAll(): Promise<void> {
+    const started = this.#assignments.all().filter(({ isStarting, handledTo }) => !isStarting && handledTo !== null);
+    const putBack = started.map((held) =>
+      this.#commits.putBackHandled(held).catch(() => {
+        const { topic, partition } = held.assignment;
+        this.#parts.subscription.logger.warn({ topic, partition }, "the group's offset could not be put back");
+      }),
+    );
+    await Promise.all(putBack);
   }
 
   #stopWatching(): void {
@@ -301,11 +311,12 @@ export class KafkaJsSession implements DriverSession {
 
   #listen(): void {
     const { consumer } = this.#parts;
-    const { GROUP_JOIN, REBALANCING, CRASH, END_BATCH_PROCESS, FETCH_START, FETCH, HEARTBEAT, REQUEST } = consumer.events;
+    const { GROUP_JOIN, REBALANCING, STOP, CRASH, END_BATCH_PROCESS, FETCH_START, FETCH, HEARTBEAT, REQUEST } = consumer.events;
     consumer.on(REQUEST, ({ payload }) => this.#lease.answered(payload));
     consumer.on(HEARTBEAT, () => this.#lease.extend());
     consumer.on(GROUP_JOIN, ({ payload }) => this.#joined(payload.memberAssignment));
     consumer.on(REBALANCING, () => void this.#givingUp.all("revoked"));
+    consumer.on(STOP, () => this.#stopped());
     consumer.on(CRASH, ({ payload }) => this.#crashed(payload.error, payload.restart));
     consumer.on(END_BATCH_PROCESS, ({ payload }) => this.#reader.takeEmpty(payload));
     consumer.on(FETCH_START, ({ payload }) => this.#fetches(payload));
@@ -324,7 +335,7 @@ export class KafkaJsSession implements DriverSession {
   }
 
   #acknowledged(validForMs: number): void {
-    if (!this.#isOver) {
+    if (!this.isOver) {
       this.#parts.sink.acknowledged?.(validForMs);
     }
   }
@@ -334,7 +345,9 @@ export class KafkaJsSession implements DriverSession {
       // The sockets of the application's own client are not ended by a stop, so a join that was under way may still succeed.
       this.#parts.consumer.disconnect().catch(() => {});
     }
-    if (this.#isOver) {
+    this.#control.joined();
+    if (this.isOver) {
+      this.#control.refuse(memberAssignment);
       return;
     }
     this.#rejoining?.end();
@@ -348,7 +361,7 @@ export class KafkaJsSession implements DriverSession {
 
   /** The topic of these partitions was recreated while they were read. They go on as new assignments. */
   #renew(going: readonly Held[]): void {
-    if (this.#isOver) {
+    if (this.isOver) {
       return;
     }
     const lost = going.map(({ assignment }) => assignment);
@@ -357,8 +370,14 @@ export class KafkaJsSession implements DriverSession {
     this.#starter.begin(renewed);
   }
 
+  /** kafkajs has no group any more. After a crash it says so at once, and of the crash only when its connections are closed. */
+  #stopped(): void {
+    this.#control.left();
+    void this.#givingUp.all("lost");
+  }
+
   #crashed(error: Error, restarts: boolean): void {
-    if (this.#isOver) {
+    if (this.isOver) {
       return;
     }
     void this.#givingUp.all("lost");

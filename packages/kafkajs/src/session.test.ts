@@ -1,0 +1,198 @@
+import { type DriverSession, type PartitionAssignment, silentLogger, type Subscription } from "@cdckit/consumer";
+import { placeOf } from "@cdckit/driver";
+import { ProbeSink } from "@cdckit/testkit";
+import type { Consumer, EachBatchPayload } from "kafkajs";
+import { expect, test } from "vitest";
+import type { KafkaJsOffsets } from "./assignments.ts";
+import type { BrokerOffsets } from "./broker-offsets.ts";
+import { resolveKafkaJsOptions } from "./options.ts";
+import { KafkaJsSession } from "./session.ts";
+
+type Places = readonly { readonly topic: string; readonly partitions: readonly number[] }[];
+
+/** kafkajs as far as a session uses it. Like kafkajs, it throws at a pause, a resume or a seek while it has no group. */
+class PretendedKafkaJs {
+  readonly events = {
+    REQUEST: "request",
+    HEARTBEAT: "heartbeat",
+    GROUP_JOIN: "group join",
+    REBALANCING: "rebalancing",
+    STOP: "stop",
+    CRASH: "crash",
+    END_BATCH_PROCESS: "end batch process",
+    FETCH_START: "fetch start",
+    FETCH: "fetch",
+  };
+  readonly paused = new Set<string>();
+  hasGroup = false;
+  #eachBatch: (payload: EachBatchPayload) => Promise<void> = () => Promise.resolve();
+  readonly #listeners = new Map<string, ((event: object) => void)[]>();
+
+  on(event: string, listener: (event: object) => void): void {
+    this.#listeners.set(event, [...(this.#listeners.get(event) ?? []), listener]);
+  }
+
+  subscribe(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async run({ eachBatch }: { readonly eachBatch: (payload: EachBatchPayload) => Promise<void> }): Promise<void> {
+    this.#eachBatch = eachBatch;
+    this.hasGroup = true;
+  }
+
+  /** As kafkajs stops for itself when it crashes: its crash is told only when its connections are closed. */
+  async stop(): Promise<void> {
+    this.hasGroup = false;
+    this.tell("stop");
+  }
+
+  disconnect(): Promise<void> {
+    return this.hasGroup ? this.stop() : Promise.resolve();
+  }
+
+  pause(places: Places): void {
+    this.#requireGroup();
+    namesOf(places).forEach((name) => this.paused.add(name));
+  }
+
+  resume(places: Places): void {
+    this.#requireGroup();
+    namesOf(places).forEach((name) => this.paused.delete(name));
+  }
+
+  seek(): void {
+    this.#requireGroup();
+  }
+
+  tell(event: string, payload: object = {}): void {
+    this.#listeners.get(event)?.forEach((listener) => listener({ payload }));
+  }
+
+  /** Fetches one record, and hands it over. */
+  fetch(partition: number, offset: number): Promise<void> {
+    const message = { offset: String(offset), timestamp: "0", key: null, value: Buffer.from("v"), headers: {} };
+    const batch = {
+      topic: "t",
+      partition,
+      fetchedOffset: String(offset),
+      highWatermark: "100",
+      messages: [message],
+      lastOffset: () => String(offset),
+    };
+    const payload = { batch, isStale: () => false, resolveOffset: () => {}, heartbeat: async () => {} };
+    return this.#eachBatch(payload as unknown as EachBatchPayload); // as much as is asked
+  }
+
+  #requireGroup(): void {
+    if (!this.hasGroup) {
+      throw new Error("Consumer group was not initialized, consumer#run must be called first");
+    }
+  }
+}
+
+function namesOf(places: Places): readonly string[] {
+  return places.flatMap(({ topic, partitions }) => partitions.map((partition) => `${topic}[${partition}]`));
+}
+
+/** A session that has two partitions, each of which begins at 0. */
+async function setUp(low: { value: bigint } = { value: 0n }, topics: Subscription["topics"] = ["t"]) {
+  const kafka = new PretendedKafkaJs();
+  const sink = new ProbeSink();
+  const committed: string[] = [];
+  const ends = async (): Promise<object> => new Map([0, 1].map((partition) => [placeOf("t", partition), { low: low.value, high: 100n }]));
+  const brokerOffsets = {
+    topicIds: async () => new Map(),
+    committed: async () => new Map(),
+    topics: async () => ["t", "t2"],
+    ends,
+    close: async () => {},
+  } as unknown as BrokerOffsets; // as much as is asked
+  const { tuning } = resolveKafkaJsOptions({ brokers: ["b:9092"], maxWaitMs: 5, metadataMaxAgeMs: 5 });
+  const session = new KafkaJsSession({
+    consumer: kafka as unknown as Consumer,
+    subscription: { groupId: "g", topics, from: "earliest", logger: silentLogger } as Subscription,
+    topics: ["t"],
+    sink,
+    brokerOffsets,
+    makeProducer: () => {
+      throw new Error("expected no write");
+    },
+    tuning,
+    brokers: "b:9092",
+    kept: null,
+    reconnect: () => {},
+    endFetches: () => {},
+    destroySockets: () => {},
+  });
+  session.useGeneration(async ({ topics: offsets }: KafkaJsOffsets) => {
+    committed.push(...offsets.flatMap(({ partitions }) => partitions.map(({ partition, offset }) => `${partition}: ${offset}`)));
+  });
+  await session.run();
+  kafka.tell("group join", { memberAssignment: { t: [0, 1] } });
+  await sink.until(() => sink.starts.length === 2);
+  return { kafka, sink, session: session as DriverSession, committed, low };
+}
+
+async function turns(): Promise<void> {
+  for (let i = 0; i < 3; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+test("a handler that ends after kafkajs has stopped by itself, and before it tells its crash, starts nothing and breaks nothing", async () => {
+  const { kafka, sink, session } = await setUp();
+  let finish = (): void => {};
+  sink.onBatch = () => new Promise((resolve) => (finish = resolve));
+  await kafka.fetch(0, 0);
+  await kafka.fetch(0, 1); // waits for the first
+  const [held] = sink.held as [PartitionAssignment];
+  await kafka.stop();
+  expect(sink.revocations.map(({ how }) => how)).toEqual(["lost"]);
+  finish();
+  await turns();
+  session.pause([held]);
+  session.resume([held]);
+  expect(sink.records.length).toBe(1);
+  expect(sink.failures).toEqual([]);
+  await session.close(1_000);
+});
+
+test("a session that fails while kafkajs takes no orders tells it nevertheless", async () => {
+  const { kafka, sink, session, low } = await setUp();
+  low.value = 5n;
+  kafka.hasGroup = false; // and has not said so yet
+  await kafka.fetch(0, 5).catch(() => {});
+  expect(sink.failures.map(({ message }) => message.slice(0, 21))).toEqual(["[offset-out-of-range]"]);
+  await session.close(1_000);
+});
+
+test("a session that has failed fetches nothing more, whatever is resumed or joined, and puts back what was handled", async () => {
+  const { kafka, sink, session, committed, low } = await setUp();
+  await kafka.fetch(1, 0);
+  expect([...kafka.paused]).toEqual([]);
+  low.value = 5n;
+  await kafka.fetch(0, 5);
+  expect(sink.failures.length).toBe(1);
+  session.resume(sink.held);
+  expect([...kafka.paused].sort()).toEqual(["t[0]", "t[1]"]);
+  kafka.paused.clear();
+  kafka.tell("group join", { memberAssignment: { t: [0, 2] } });
+  expect([...kafka.paused].sort()).toEqual(["t[0]", "t[2]"]);
+  await session.close(1_000);
+  expect(committed).toContain("1: 0");
+});
+
+test("partitions that are given up for a new topic are not fetched while their records are handled", async () => {
+  const { kafka, sink, session } = await setUp({ value: 0n }, [/^t/u]);
+  let letGo = (): void => {};
+  sink.onRevoked = () => new Promise((resolve) => (letGo = resolve));
+  await sink.until(() => sink.revocations.length === 1);
+  expect([...kafka.paused].sort()).toEqual(["t[0]", "t[1]"]);
+  letGo();
+  await turns();
+  kafka.tell("group join", { memberAssignment: { t: [0, 1] } });
+  await sink.until(() => sink.starts.length === 4);
+  expect([...kafka.paused]).toEqual([]);
+  await session.close(1_000);
+});
