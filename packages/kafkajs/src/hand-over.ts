@@ -1,4 +1,5 @@
 import type { DriverSink, FetchedBatch, PartitionAssignment } from "@cdckit/consumer";
+import { settledOrLate } from "@cdckit/driver";
 import type { Held, HeldPartitions } from "./assignments.ts";
 import type { Fetched } from "./fetched.ts";
 import type { PartitionControl } from "./partition-control.ts";
@@ -92,13 +93,13 @@ export class HandOver {
       .catch((error: unknown) => this.#parts.failed(error)); // nobody waits for this work, so a rejection would end the process
     held.atWork = work;
     // kafkajs' loop waits once for a slow partition. Waiting for each of its batches would hold up the other partitions again.
-    return held.isSlow ? undefined : settledOrLate(work, patienceMs);
+    return held.isSlow ? undefined : settledOrLate(work, patienceMs, () => {});
   }
 
   /** Hands over the batches of a fetch, one after another. What is left when the partition is paused waits until it is resumed. */
   #giveAll(fetched: Fetched, held: Held): Promise<void> | undefined {
-    for (let isFirst = true; !held.isGoing && !held.isOver; isFirst = false) {
-      if (held.isPaused && !isFirst) {
+    while (!held.isGoing && !held.isOver) {
+      if (held.isPaused) {
         held.ahead.unshift(fetched);
         this.#parts.control.hold(held, true);
         return undefined;
@@ -130,14 +131,4 @@ export class HandOver {
       .reduce((bytes, held) => held.ahead.reduce((sum, fetched) => sum + fetched.byteLength, bytes), 0);
     return ahead === 0 || ahead + byteLength <= this.#parts.maxAheadBytes;
   }
-}
-
-function settledOrLate(work: Promise<void>, patienceMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, patienceMs).unref();
-    void work.then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

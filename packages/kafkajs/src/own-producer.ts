@@ -1,3 +1,4 @@
+import { settledOrLate } from "@cdckit/driver";
 import type { Producer, ProducerConfig, RetryOptions } from "kafkajs";
 import { KafkaJsDriverError } from "./errors.ts";
 
@@ -32,12 +33,8 @@ export async function connected(own: OwnProducer): Promise<OwnProducer> {
  * sequence number, and the brokers would drop it as a duplicate. A new producer has new sequence numbers.
  */
 export async function letGo({ producer, destroySockets }: OwnProducer, deadlineMs: number = goodbyeMs): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, deadlineMs);
-  });
-  await Promise.race([producer.disconnect().catch(() => {}), late]);
-  clearTimeout(timer);
+  const disconnected = producer.disconnect().catch(() => {}); // its sockets are ended in any case
+  await settledOrLate(disconnected, deadlineMs, () => {});
   destroySockets();
 }
 

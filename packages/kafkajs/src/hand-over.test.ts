@@ -1,0 +1,98 @@
+import type { DriverSink, FetchedBatch } from "@cdckit/consumer";
+import { expect, test } from "vitest";
+import { HeldPartitions } from "./assignments.ts";
+import type { Fetched } from "./fetched.ts";
+import { HandOver } from "./hand-over.ts";
+import { PartitionControl } from "./partition-control.ts";
+
+/** One partition, whose batches are named by the consumer when it gets them, and handled when the test says so. */
+function setUp({ resumes = () => {} }: { readonly resumes?: () => void } = {}) {
+  const begun: string[] = [];
+  const failures: unknown[] = [];
+  const calls: string[] = [];
+  let finish = (): void => {};
+  const assignments = new HeldPartitions();
+  const [assignment] = assignments.renew({ t: [0] });
+  const held = assignment === undefined ? undefined : assignments.held(assignment);
+  if (held === undefined) {
+    throw new Error("expected the partition that was assigned");
+  }
+  held.isStarting = false;
+  const consumer = {
+    pause: () => calls.push("pause"),
+    resume: () => {
+      calls.push("resume");
+      resumes();
+    },
+  };
+  const control = new PartitionControl(consumer as never, assignments);
+  control.joined();
+  const sink = {
+    batch: (batch: FetchedBatch) => {
+      begun.push(batch as unknown as string);
+      return new Promise<void>((resolve) => (finish = resolve));
+    },
+  } as unknown as DriverSink; // as much as is asked
+  const handOver = new HandOver({
+    sink,
+    assignments,
+    control,
+    patienceMs: 1,
+    maxAheadBytes: 100,
+    failed: (error) => void failures.push(error),
+  });
+  const finished = async (): Promise<void> => {
+    finish();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { begun, failures, calls, held, control, handOver, finished };
+}
+
+/** What one fetch holds: the consumer gets one batch after the other. */
+function fetchOf(...batches: string[]): Fetched {
+  return {
+    nextOffset: 0n,
+    byteLength: 1,
+    keep: () => {},
+    prepare: () => null,
+    next: () => (batches.shift() ?? null) as unknown as FetchedBatch | null,
+  };
+}
+
+test("a pause holds back the rest of a fetch whose batches are handled one after another, until the partition is resumed", async () => {
+  const { begun, held, control, handOver, finished } = setUp();
+  void handOver.take(fetchOf("first", "second", "third"), held);
+  control.setPaused([held.assignment], true);
+  await finished();
+  expect(begun).toEqual(["first"]);
+  control.setPaused([held.assignment], false);
+  handOver.resume([held.assignment]);
+  expect(begun).toEqual(["first", "second"]);
+  await finished();
+  expect(begun).toEqual(["first", "second", "third"]);
+});
+
+test("what fails after a batch was handled is reported, and ends no process", async () => {
+  const broken = new Error("broken");
+  const { failures, held, handOver, finished } = setUp({
+    resumes: () => {
+      throw broken;
+    },
+  });
+  void handOver.take(fetchOf("first"), held);
+  expect(handOver.hasRoom(held, 1_000)).toBe(true);
+  void handOver.take(fetchOf(), held);
+  await finished();
+  await finished();
+  expect(failures).toEqual([broken]);
+});
+
+test.each(["isGoing", "isOver"] as const)("the fetches of a partition are not resumed when it %s", async (why) => {
+  const { calls, held, control, handOver, finished } = setUp();
+  void handOver.take(fetchOf("first"), held);
+  control.hold(held, true);
+  held[why] = true;
+  await finished();
+  handOver.resume([held.assignment]);
+  expect(calls).toEqual(["pause"]);
+});
