@@ -98,7 +98,10 @@ export class BrokerOffsets implements BrokerQuestions {
     return found;
   }
 
-  /** The starts and ends of the logs of these topics. */
+  /**
+   * The starts and ends of the logs of these topics. A partition of which no leader has said all of them is left out. Another of its offsets
+   * in place of one would be wrong: an end at the start says that the log was truncated, and one after an open transaction passes its records over.
+   */
   async ends(topics: readonly string[]): Promise<ReadonlyMap<string, LogEnds>> {
     const partitions = await this.partitionsOf(topics);
     const [lows, highs, stableEnds] = await Promise.all([
@@ -108,14 +111,17 @@ export class BrokerOffsets implements BrokerQuestions {
     ]);
     const ends = new Map<string, LogEnds>();
     for (const [place, low] of lows) {
-      const high = highs.get(place) ?? low;
-      ends.set(place, { low, high, stable: stableEnds.get(place) ?? high });
+      const high = highs.get(place) ?? null;
+      const stable = stableEnds.get(place) ?? null;
+      if (low !== null && high !== null && stable !== null) {
+        ends.set(place, { low, high, stable });
+      }
     }
     return ends;
   }
 
-  /** The offset of the first record of this time or later in each partition. Partitions without one are left out. */
-  async offsetsAt(topics: readonly string[], timestamp: bigint): Promise<ReadonlyMap<string, bigint>> {
+  /** The offset of the first record of this time or later in each partition. Null if there is none. */
+  async offsetsAt(topics: readonly string[], timestamp: bigint): Promise<ReadonlyMap<string, bigint | null>> {
     return this.#offsets(await this.partitionsOf(topics), Number(timestamp));
   }
 
@@ -141,14 +147,15 @@ export class BrokerOffsets implements BrokerQuestions {
   }
 
   /**
-   * Partitions without an answer are left out. One whose leader has just gone has no error, and -1001 for its offset (seen with 2.15.1).
+   * Null if a leader has answered that there is no such record. Partitions without an answer are left out. One whose leader has just gone has no
+   * error, and -1001 for its offset (seen with 2.15.1).
    */
   async #offsets(
     partitions: readonly TopicPartition[],
     timestamp: number,
     isolationLevel = readUncommitted,
-  ): Promise<ReadonlyMap<string, bigint>> {
-    const found = new Map<string, bigint>();
+  ): Promise<ReadonlyMap<string, bigint | null>> {
+    const found = new Map<string, bigint | null>();
     if (partitions.length > 0) {
       const specs = partitions.map(({ topic, partition }) => ({ topic, partition, offset: { timestamp } }));
       const options = { timeout: answerDeadlineMs, isolationLevel };
@@ -156,8 +163,8 @@ export class BrokerOffsets implements BrokerQuestions {
         admin.listOffsets(specs, options, done),
       );
       for (const { topic, partition, offset, error } of answers) {
-        if (error === undefined && offset >= 0) {
-          found.set(placeOf(topic, partition), BigInt(offset));
+        if (error === undefined && offset >= noSuchRecord) {
+          found.set(placeOf(topic, partition), offset === noSuchRecord ? null : BigInt(offset));
         }
       }
       if (answers.some(({ error, offset }) => error !== undefined || offset < noSuchRecord)) {

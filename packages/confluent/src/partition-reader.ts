@@ -107,14 +107,18 @@ export class PartitionReader {
       for (const held of asked.filter(isRead)) {
         const { topic, partition } = held.assignment;
         const log = ends.get(placeOf(topic, partition));
-        const lost = log === undefined ? null : lostRangeAt(held.assignment, { offset: BigInt(held.next), topicId: null }, log);
+        if (log === undefined) {
+          subscription.logger.warn({ topic, partition }, "no broker knows the ends of the log; they are asked for again");
+          continue; // the client reports this partition again
+        }
+        const lost = lostRangeAt(held.assignment, { offset: BigInt(held.next), topicId: null }, log);
         if (lost !== null) {
           await whileHeld(held, async (still) => {
             if (await still(topicCheck.isStill(held))) {
               this.#lose(held, lost);
             } // if not, the log may have been that of another topic, and the client reports this partition again
           });
-        } else if (isCertain && log !== undefined) {
+        } else if (isCertain) {
           control.place(held, BigInt(held.next));
         }
       }

@@ -21,10 +21,13 @@ export interface BrokerQuestions {
   topicIds(topics: readonly string[]): Promise<TopicIdsByName>;
   /** The group's commits in these partitions, and perhaps in others of their topics. Partitions without a commit are left out. */
   committed(places: readonly Place[]): Promise<ReadonlyMap<string, Position>>;
-  /** The starts and ends of the logs of these topics. */
+  /** The starts and ends of the logs of these topics. A partition is left out if one of them is not known: it is asked for again. */
   ends(topics: readonly string[]): Promise<ReadonlyMap<string, LogEnds>>;
-  /** The offset of the first record of this time or later. A partition without one is left out, or has its end. */
-  offsetsAt(topics: readonly string[], timestamp: bigint): Promise<ReadonlyMap<string, bigint>>;
+  /**
+   * The offset of the first record of this time or later. Null, or the end of the log, if there is none. A partition is left out if that is not
+   * known: it is asked for again.
+   */
+  offsetsAt(topics: readonly string[], timestamp: bigint): Promise<ReadonlyMap<string, bigint | null>>;
   /** The partitions in which the client itself has replaced the group's commit. Absent if it never does. */
   resets?(topics: readonly string[]): Promise<ReadonlySet<string>>;
   /** Whether another record stands at the landmark's offset; false if that cannot be known. Absent if the client cannot look. */

@@ -1,9 +1,9 @@
 import type { LogRange, LostRange, PartitionAssignment } from "@cdckit/consumer";
 import type { BrokerQuestions } from "./broker-questions.ts";
-import { lostRangeAt, readableEnd } from "./lost-range.ts";
-import { placeOf, topicsOf } from "./place.ts";
+import { type LogEnds, lostRangeAt, readableEnd } from "./lost-range.ts";
+import { type Place, placeOf, topicsOf } from "./place.ts";
 
-/** The ends of the logs, and the group's commits. Partitions that no broker knows are left out. */
+/** The ends of the logs, and the group's commits. Partitions whose ends are not known are left out. */
 export async function rangesOf(
   brokers: Pick<BrokerQuestions, "ends" | "committed">,
   assignments: readonly PartitionAssignment[],
@@ -18,13 +18,24 @@ export async function rangesOf(
   });
 }
 
-/** The range that the log lacks at an offset of a partition that is read, or null if the partition can go on. */
+/** The range that the log lacks at an offset of a partition that is read, or null if the partition can go on. Rejects if that is not known. */
 export async function missingAt(
   brokers: Pick<BrokerQuestions, "ends">,
   assignment: PartitionAssignment,
   offset: bigint | null,
 ): Promise<LostRange | null> {
-  const { topic, partition } = assignment;
-  const log = (await brokers.ends([topic])).get(placeOf(topic, partition));
-  return log === undefined || offset === null ? null : lostRangeAt(assignment, { offset, topicId: null }, log);
+  if (offset === null) {
+    return null;
+  }
+  const log = endsAt(await brokers.ends([assignment.topic]), assignment);
+  return lostRangeAt(assignment, { offset, topicId: null }, log);
+}
+
+/** A partition whose ends are not known is asked for again: its position cannot be checked, and a start at 0 would be a guess. */
+export function endsAt(ends: ReadonlyMap<string, LogEnds>, { topic, partition }: Place): LogEnds {
+  const log = ends.get(placeOf(topic, partition));
+  if (log === undefined) {
+    throw new Error(`no broker knows the ends of ${topic}[${partition}]`);
+  }
+  return log;
 }

@@ -1,10 +1,11 @@
 import { type OffsetCommit, silentLogger } from "@cdckit/consumer";
 import { ProbeSink } from "@cdckit/testkit";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Assignments, type HeldPartition } from "./assignments.ts";
 import type { BrokerQuestions } from "./broker-questions.ts";
 import { Commits } from "./commits.ts";
 import { DriverError } from "./errors.ts";
+import { missingAt } from "./log-ranges.ts";
 import type { Position } from "./lost-range.ts";
 import { PartitionStarter } from "./partition-starter.ts";
 import { type Place, placeOf } from "./place.ts";
@@ -14,7 +15,7 @@ const places: readonly Place[] = [0, 1].map((partition) => ({ topic: "t", partit
 const subscription = { groupId: "g", topics: ["t"], from: "earliest", logger: silentLogger } as const;
 
 /** Two partitions with records 5 to 9. What the group has committed of the first is gone. */
-function setUp(resets: readonly number[] = [], ofFirst: Position = { offset: 2n, topicId: "id" }) {
+function setUp(resets: readonly number[] = [], ofFirst: Position = { offset: 2n, topicId: "id" }, warned = (_message: string): void => {}) {
   const assignments = new Assignments<HeldPartition>({ hold: (held) => held, positionOf: () => null });
   const started: string[] = [];
   const sent: OffsetCommit[] = [];
@@ -35,9 +36,10 @@ function setUp(resets: readonly number[] = [], ofFirst: Position = { offset: 2n,
   const send = async (offsets: readonly OffsetCommit[]): Promise<void> => void sent.push(...offsets);
   const commits = new Commits({ assignments, send, transact: () => Promise.resolve() });
   const failures: string[] = [];
+  const warn = ({ err }: { readonly err?: unknown }): void => warned(String(err));
   const starter = new PartitionStarter({
     brokers,
-    subscription,
+    subscription: { ...subscription, logger: { ...silentLogger, warn } },
     sink: new ProbeSink(),
     assignments,
     start: (held, { assignment: { partition }, offset }) => {
@@ -117,15 +119,46 @@ test("a partition whose ends no broker knows yet does not start: at 0 it would b
   await expect(starts).rejects.toThrow("no broker knows the ends of t[1]");
 });
 
-test("a partition without a record of the time or later starts at its end", async () => {
+/** What a start since a time finds if the brokers answer this about the first records of that time. */
+async function startsSince(found: ReadonlyMap<string, bigint | null>): Promise<unknown> {
   const { assignments, brokers, answer } = setUp([]);
   answer();
-  const since = { ...brokers, committed: () => Promise.resolve(new Map()), offsetsAt: () => Promise.resolve(new Map()) };
-  const from = { timestamp: 1n };
-  expect(await resolveStarts(since, { ...subscription, from }, assignments.add(places), assignments)).toMatchObject([
-    { offset: 10n },
-    { offset: 10n },
-  ]);
+  const since = { ...brokers, committed: () => Promise.resolve(new Map()), offsetsAt: () => Promise.resolve(found) };
+  return resolveStarts(since, { ...subscription, from: { timestamp: 1n } }, assignments.add(places), assignments);
+}
+
+test("a partition without a record of the time or later starts at its end", async () => {
+  const found = new Map(places.map(({ topic, partition }) => [placeOf(topic, partition), null]));
+  expect(await startsSince(found)).toMatchObject([{ offset: 10n }, { offset: 10n }]);
+});
+
+test("a partition of which no broker has said whether it has such a record does not start: at its end it would pass records over", async () => {
+  await expect(startsSince(new Map([[placeOf("t", 0), 7n]]))).rejects.toThrow("no broker knows the first record of the time in t[1]");
+});
+
+test("a partition whose ends are not known at first starts when they are, and the log says what it waits for", async () => {
+  const said: string[] = [];
+  const { assignments, starter, failures, started, answer, ends } = setUp([], undefined, (message) => void said.push(message));
+  const [place, log] = [placeOf("t", 1), { low: 5n, high: 10n }];
+  ends.delete(place);
+  starter.begin(assignments.add(places.slice(1)));
+  answer();
+  await vi.waitFor(() => expect(said).toHaveLength(1), { timeout: 5_000 });
+  ends.set(place, log);
+  await assignments.all()[0]?.start;
+  expect([failures, started]).toEqual([[], ["1@6"]]);
+  expect(said[0]).toContain("no broker knows the ends of t[1]");
+});
+
+test("whether records are gone is not decided while the ends of the log are not known", async () => {
+  const { assignments, brokers, ends } = setUp();
+  const [assignment] = assignments.add(places.slice(1));
+  if (assignment === undefined) {
+    throw new Error("expected a partition");
+  }
+  expect(await missingAt(brokers, assignment, 2n)).toMatchObject({ firstMissing: 2n, firstAvailable: 5n });
+  ends.clear();
+  await expect(missingAt(brokers, assignment, 2n)).rejects.toThrow("no broker knows the ends of t[1]");
 });
 
 test("a start after a commit says that `from` has no effect, and one without a commit says nothing", async () => {

@@ -1,8 +1,9 @@
 import type { Logger, LostRange, OffsetCommit, Subscription } from "@cdckit/consumer";
 import type { Assignments, HeldPartition, OwnAssignment } from "./assignments.ts";
 import type { BrokerQuestions } from "./broker-questions.ts";
+import { endsAt } from "./log-ranges.ts";
 import { isOfAnotherTopic, type LogEnds, lostRangeAt, type Position, readableEnd, resumeOffset } from "./lost-range.ts";
-import { placeOf, topicsOf } from "./place.ts";
+import { placeNamed, placeOf, topicsOf } from "./place.ts";
 import { unchangedTopics } from "./unchanged-topics.ts";
 
 /** Where a partition starts, and why there. */
@@ -128,15 +129,6 @@ async function startAtPosition(
  */
 const fromTheStart: Position = Object.freeze({ offset: 0n, topicId: null });
 
-/** A partition that no broker knows yet is asked for again: its position cannot be checked, and a start at 0 would be a guess. */
-function endsAt(ends: ReadonlyMap<string, LogEnds>, { topic, partition }: OwnAssignment): LogEnds {
-  const log = ends.get(placeOf(topic, partition));
-  if (log === undefined) {
-    throw new Error(`no broker knows the ends of ${topic}[${partition}]`);
-  }
-  return log;
-}
-
 function warnWithoutId(logger: Logger, { topic, partition, topicId }: OwnAssignment): void {
   if (topicId === null) {
     const what = "a sink has a checkpoint, the group has no commit, and the brokers have no topic ids";
@@ -162,7 +154,10 @@ function positionOf({ offset, topicId = null }: OffsetCommit): Position {
   return { offset, topicId };
 }
 
-/** The starts of partitions without any position. A partition without a record of the time or later starts at its end. */
+/**
+ * The starts of partitions without any position. A partition without a record of the time or later starts at its end, and one of which that is not
+ * known is asked for again: its end would pass records over.
+ */
 async function firstOffsets(
   brokers: BrokerQuestions,
   from: Subscription["from"],
@@ -173,7 +168,14 @@ async function firstOffsets(
   }
   if (typeof from === "object" && "timestamp" in from) {
     const since = await brokers.offsetsAt(topics, from.timestamp);
-    return (place, log) => since.get(place) ?? readableEnd(log);
+    return (place, log) => {
+      const offset = since.get(place);
+      if (offset === undefined) {
+        const { topic, partition } = placeNamed(place);
+        throw new Error(`no broker knows the first record of the time in ${topic}[${partition}]`);
+      }
+      return offset ?? readableEnd(log);
+    };
   }
   return (_, { low }) => low;
 }

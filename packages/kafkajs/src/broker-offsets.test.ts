@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { Kafka, logLevel } from "kafkajs";
+import { placeOf } from "@cdckit/driver";
+import { type Admin, Kafka, logLevel } from "kafkajs";
 import { expect, test } from "vitest";
 import { BrokerOffsets } from "./broker-offsets.ts";
 import type { ClusterQuestions } from "./cluster-questions.ts";
@@ -65,4 +66,36 @@ test("brokers that break off when they are asked are unreachable, although kafka
     await offsets.close();
     server.close();
   }
+});
+
+/** The ends of a topic of two partitions of which kafkajs' admin knows the last stable offset 5, if the cluster answers this in turn. */
+async function endsIf(...highWatermarks: readonly (ReadonlyMap<number, bigint> | null)[]): Promise<readonly unknown[]> {
+  const answers = [...highWatermarks];
+  const fetchTopicOffsets = async () => [0, 1].map((partition) => ({ partition, offset: "5", low: "2", high: "5" }));
+  const admin = { connect: async () => {}, disconnect: async () => {}, fetchTopicOffsets } as unknown as Admin; // as much as is asked
+  const cluster = { ...noCluster, highWatermarks: async () => answers.shift() } as unknown as ClusterQuestions; // as much as is asked
+  const offsets = new BrokerOffsets(() => admin, "g", cluster);
+  const ends = await offsets.ends(["rows"]);
+  await offsets.close();
+  return [0, 1].map((partition) => ends.get(placeOf("rows", partition)) ?? null);
+}
+
+test("a partition that is newer than what the cluster knows is asked for again: its log does not end before an open transaction", async () => {
+  const [older, newer] = await endsIf(new Map([[0, 9n]]), new Map([0, 1].map((partition) => [partition, 9n])));
+  expect([older, newer]).toEqual([
+    { low: 2n, high: 9n, stable: 5n },
+    { low: 2n, high: 9n, stable: 5n },
+  ]);
+});
+
+test("a log whose end is not known is left out", async () => {
+  const known = new Map([[0, 9n]]);
+  expect(await endsIf(known, known)).toEqual([{ low: 2n, high: 9n, stable: 5n }, null]);
+});
+
+test("with a wrapper around kafkajs' client, the last stable offset is the end", async () => {
+  expect(await endsIf(null)).toEqual([
+    { low: 2n, high: 5n, stable: 5n },
+    { low: 2n, high: 5n, stable: 5n },
+  ]);
 });

@@ -108,18 +108,23 @@ export class BrokerOffsets implements BrokerQuestions {
 
   /**
    * The starts and ends of the logs of these topics. kafkajs' admin ends them before the first open transaction, and a client that reads uncommitted
-   * records may have committed a position after that.
+   * records may have committed a position after that. With a wrapper around kafkajs' client that end is all there is. Otherwise a partition whose
+   * end is not known is left out: a position after an open transaction would look like one of a truncated log.
    */
   ends(topics: readonly string[]): Promise<ReadonlyMap<string, LogEnds>> {
     return this.#ask(async (admin) => {
       const answers = await Promise.all(
         topics.map(async (topic) => {
           const highWatermarks = this.#cluster.highWatermarks(topic).catch(() => this.#cluster.highWatermarks(topic)); // of leaders that have moved
-          const [partitions, highs] = await Promise.all([admin.fetchTopicOffsets(topic), highWatermarks]);
-          return partitions.map(({ partition, low, high }) => {
+          const [partitions, known] = await Promise.all([admin.fetchTopicOffsets(topic), highWatermarks]);
+          const areAllKnown = known === null || partitions.every(({ partition }) => known.has(partition));
+          const highs = areAllKnown ? known : await this.#cluster.highWatermarks(topic, true);
+          return partitions.flatMap(({ partition, low, high }) => {
             const stable = BigInt(high);
-            const end = highs.get(partition) ?? stable;
-            return [placeOf(topic, partition), { low: BigInt(low), high: end < stable ? stable : end, stable }] as const;
+            const end = highs === null ? stable : highs.get(partition);
+            return end === undefined
+              ? []
+              : [[placeOf(topic, partition), { low: BigInt(low), high: end < stable ? stable : end, stable }] as const];
           });
         }),
       );

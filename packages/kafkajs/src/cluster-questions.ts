@@ -8,6 +8,7 @@ import { type KafkaJsRequest, metadataRequest, type VersionRange } from "./metad
 interface Cluster {
   connect(): Promise<void>;
   disconnect(): Promise<void>;
+  refreshMetadata(): Promise<void>;
   readonly brokerPool: { readonly seedBroker?: Broker };
   addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
   findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number }[];
@@ -65,11 +66,11 @@ export class ClusterQuestions {
   }
 
   /**
-   * The ends of the logs of a topic, open transactions included, by partition; empty if they cannot be known. kafkajs' admin answers with the last
-   * stable offsets.
+   * The ends of the logs of a topic, open transactions included, by partition; null if they cannot be known. kafkajs' admin answers with the last
+   * stable offsets. The cluster keeps what it knows of a topic for minutes: partitions that are newer are left out, unless it `asksAgain`.
    */
-  highWatermarks(topic: string): Promise<ReadonlyMap<number, bigint>> {
-    return this.#ask<ReadonlyMap<number, bigint>>((cluster) => endsOf(cluster, topic), new Map());
+  highWatermarks(topic: string, asksAgain: boolean = false): Promise<ReadonlyMap<number, bigint> | null> {
+    return this.#ask<ReadonlyMap<number, bigint> | null>((cluster) => endsOf(cluster, topic, asksAgain), null);
   }
 
   async #ask<T>(question: (cluster: Cluster) => Promise<T>, unknown: T): Promise<T> {
@@ -134,8 +135,11 @@ async function fetchAt(cluster: Cluster, topic: string, partition: number, offse
   return answer.responses.flatMap((response) => response.partitions.flatMap(({ messages }) => messages));
 }
 
-async function endsOf(cluster: Cluster, topic: string): Promise<ReadonlyMap<number, bigint>> {
+async function endsOf(cluster: Cluster, topic: string, asksAgain: boolean): Promise<ReadonlyMap<number, bigint>> {
   await cluster.addMultipleTargetTopics([topic]);
+  if (asksAgain) {
+    await cluster.refreshMetadata();
+  }
   const partitions = cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId);
   const byLeader = Object.entries(cluster.findLeaderForPartitions(topic, partitions));
   const answers = await Promise.all(

@@ -83,7 +83,10 @@ export class BrokerOffsets implements BrokerQuestions {
     return found;
   }
 
-  /** The starts and ends of the logs of these topics. */
+  /**
+   * The starts and ends of the logs of these topics. A partition of which no leader has said all of them is left out. Another of its offsets
+   * in place of one would be wrong: an end at the start says that the log was truncated, and one after an open transaction passes its records over.
+   */
   async ends(topics: readonly string[]): Promise<ReadonlyMap<string, LogEnds>> {
     const [lows, highs, stableEnds] = await Promise.all([
       this.#offsets(topics, earliest),
@@ -93,17 +96,18 @@ export class BrokerOffsets implements BrokerQuestions {
     const ends = new Map<string, LogEnds>();
     for (const [place, low] of lows) {
       const high = highs.get(place);
-      if (high !== undefined) {
-        ends.set(place, { low, high, stable: stableEnds.get(place) ?? high });
+      const stable = stableEnds.get(place);
+      if (high !== undefined && stable !== undefined) {
+        ends.set(place, { low, high, stable });
       }
     }
     return ends;
   }
 
-  /** The offset of the first record of this time or later in each partition. Partitions without one are left out. */
-  async offsetsAt(topics: readonly string[], timestamp: bigint): Promise<ReadonlyMap<string, bigint>> {
+  /** The offset of the first record of this time or later in each partition. Null if there is none. */
+  async offsetsAt(topics: readonly string[], timestamp: bigint): Promise<ReadonlyMap<string, bigint | null>> {
     const found = await this.#offsets(topics, timestamp);
-    return new Map([...found].filter(([, offset]) => offset >= 0n));
+    return new Map([...found].map(([place, offset]) => [place, offset < 0n ? null : offset]));
   }
 
   /** Every partition of these topics, as far as they exist. */

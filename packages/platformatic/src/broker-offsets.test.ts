@@ -1,0 +1,70 @@
+import { placeOf } from "@cdckit/driver";
+import { expect, test } from "vitest";
+import { BrokerOffsets } from "./broker-offsets.ts";
+import type { Cluster } from "./cluster.ts";
+import type { MetadataAnswer } from "./requests.ts";
+
+const latest = -1n;
+const readCommitted = 1;
+
+type Question = { readonly timestamp: bigint; readonly isolationLevel: number };
+
+/** Questions about two partitions. Broker 1 leads both of them, unless the second has no leader at that question. Each log ends at 7. */
+function brokersOf(isWithoutLeader: (question: number) => boolean, offsetOf: (question: Question) => bigint = () => 7n): BrokerOffsets {
+  let looks = 0;
+  const cluster = {
+    closed: new AbortController().signal,
+    metadata: async () => {
+      const leaderId = isWithoutLeader(looks++) ? -1 : 1;
+      const partitions = [1, leaderId].map((leader, partitionIndex) => ({
+        errorCode: 0,
+        partitionIndex,
+        leaderId: leader,
+        leaderEpoch: 0,
+      }));
+      return { brokers: [], controllerId: 1, topics: [{ errorCode: 0, name: "rows", partitions }] } satisfies MetadataAnswer;
+    },
+    node: (id: number) => (id < 0 ? undefined : { host: "h", port: 1 }),
+    ask: async (_at: unknown, _purpose: unknown, _name: unknown, [, isolationLevel, topics]: [number, number, readonly Listed[]]) => ({
+      topics: topics.map(({ name, partitions }) => ({
+        name,
+        partitions: partitions.map(({ partitionIndex, timestamp }) => ({
+          partitionIndex,
+          errorCode: 0,
+          offset: offsetOf({ timestamp, isolationLevel }),
+        })),
+      })),
+    }),
+  } as unknown as Cluster; // as much as is asked
+  return new BrokerOffsets(cluster, "g");
+}
+
+interface Listed {
+  readonly name: string;
+  readonly partitions: readonly { readonly partitionIndex: number; readonly timestamp: bigint }[];
+}
+
+test.each([
+  ["start", 0],
+  ["end", 1],
+  ["last stable offset", 2],
+])("a log whose %s no leader has said is left out: another of its offsets in place of that one would be wrong", async (_what, question) => {
+  const brokers = brokersOf((asked) => asked === question);
+  expect([...(await brokers.ends(["rows"])).keys()]).toEqual([placeOf("rows", 0)]);
+});
+
+test("a log with an open transaction has its end after it, and its last stable offset before", async () => {
+  const brokers = brokersOf(
+    () => false,
+    ({ timestamp, isolationLevel }) => (timestamp !== latest ? 2n : isolationLevel === readCommitted ? 5n : 9n),
+  );
+  expect((await brokers.ends(["rows"])).get(placeOf("rows", 1))).toEqual({ low: 2n, high: 9n, stable: 5n });
+});
+
+test("that no record is of the time or later is an answer, and another one than none", async () => {
+  const brokers = brokersOf(
+    () => true,
+    () => -1n,
+  );
+  expect([...(await brokers.offsetsAt(["rows"], 5n))]).toEqual([[placeOf("rows", 0), null]]);
+});
