@@ -230,6 +230,9 @@ export class ConsumerEngine {
     const reason = suspicionText(suspicion);
     this.#options.logger.warn({ reason }, "the consumer may be stuck");
     publish("suspicion", () => ({ groupId: this.#options.groupId, reason }));
+    if (suspicion.kind === "unreachable" && suspicion.assignment !== null) {
+      return; // the other partitions are answered for, and would lose their connections for a leader that is away
+    }
     if (suspicion.kind !== "truncated") {
       this.#connection.session?.reconnect?.(reason);
     } else {

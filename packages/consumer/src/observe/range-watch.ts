@@ -109,7 +109,6 @@ export class RangeWatch {
 }
 
 function nameOf(suspicion: Suspicion): string {
-  return suspicion.kind === "unreachable"
-    ? suspicion.kind
-    : `${suspicion.kind} ${suspicion.assignment.topic} ${suspicion.assignment.partition}`;
+  const { kind, assignment } = suspicion;
+  return assignment === null ? kind : `${kind} ${assignment.topic} ${assignment.partition}`;
 }

@@ -130,6 +130,20 @@ describe("the watchdog", () => {
       "the brokers have not said for 60 s where the logs end",
     ]);
   });
+
+  test("says when the brokers answer for others, and not for one partition: its lag and its end are those of then", () => {
+    const other: PartitionAssignment = { topic: "t", partition: 4, epoch: 1 };
+    const both: readonly WatchedPartition[] = [...at(9n), { assignment: other, handledTo: 9n, isAtWork: false }];
+    const answered = [...ending(9n), { assignment: other, start: 0n, end: 9n, committed: null }];
+    const looks: readonly Look[] = [
+      [0, both, answered],
+      [30_000, both, answered.slice(1)],
+      [59_000, both, answered.slice(1)],
+    ];
+    expect(textsOf(...looks)).toEqual([]);
+    expect(textsOf(...looks, [60_000, both, answered.slice(1)])).toEqual(["the brokers have not said for 60 s where the log of t[3] ends"]);
+    expect(textsOf(...looks, [60_000, both, answered])).toEqual([]);
+  });
 });
 
 test("a client that fetches none of its many partitions is reported in a few sentences", () => {
@@ -138,5 +152,5 @@ test("a client that fetches none of its many partitions is reported in a few sen
   });
   const texts = suspicionTexts(stuck, false);
   expect(texts).toHaveLength(11);
-  expect(texts.at(-1)).toBe("190 more partitions do not move");
+  expect(texts.at(-1)).toBe("190 more partitions do not move, or nobody says where their logs end");
 });

@@ -15,8 +15,8 @@ export type Suspicion =
   | { readonly kind: "stuck"; readonly assignment: PartitionAssignment; readonly forMs: number; readonly lag: bigint }
   /** The log ends below what was handled: it was truncated, or the topic was deleted and created again. */
   | { readonly kind: "truncated"; readonly assignment: PartitionAssignment; readonly handledTo: bigint; readonly end: bigint }
-  /** For too long, the brokers have not said where the logs end. */
-  | { readonly kind: "unreachable"; readonly forMs: number };
+  /** For too long, the brokers have not said where a log ends, or, if `assignment` is null, where any log does. */
+  | { readonly kind: "unreachable"; readonly assignment: PartitionAssignment | null; readonly forMs: number };
 
 interface Seen {
   readonly handledTo: bigint | null;
@@ -26,6 +26,8 @@ interface Seen {
   readonly sinceMs: number;
   /** The last answer; null if there was none. */
   readonly log: LogRange | null;
+  /** When it came. Without one, the first look. */
+  readonly answeredMs: number;
 }
 
 /**
@@ -51,9 +53,12 @@ export class Watchdog {
     }
     this.#answeredMs = ranges === null ? nowMs - silentMs : nowMs;
     const logs = new Map(ranges?.map((range) => [range.assignment, range]));
-    const suspicions = partitions.flatMap((partition) => this.#lookAt(partition, nowMs, logs.get(partition.assignment) ?? null));
+    const suspicions = partitions.flatMap((partition) => [
+      ...this.#lookAt(partition, nowMs, logs.get(partition.assignment) ?? null),
+      ...this.#silenceOf(partition, nowMs),
+    ]);
     const isUnreachable = ranges === null && silentMs >= this.#stuckAfterMs && partitions.length > 0;
-    return isUnreachable ? [...suspicions, { kind: "unreachable", forMs: silentMs }] : suspicions;
+    return isUnreachable ? [...suspicions, { kind: "unreachable", assignment: null, forMs: silentMs }] : suspicions;
   }
 
   /**
@@ -70,11 +75,18 @@ export class Watchdog {
     const sinceMs = seen?.isBehind === true && isBehind && seen.handledTo === handledTo ? seen.sinceMs : nowMs;
     const forMs = nowMs - sinceMs;
     const isStuck = isBehind && forMs >= this.#stuckAfterMs && (answer !== null || seen?.isStuck === true);
-    this.#seen.set(assignment, { handledTo, isBehind, isStuck, sinceMs, log });
+    const answeredMs = answer === null ? lastAnswerMs(seen, nowMs) : nowMs;
+    this.#seen.set(assignment, { handledTo, isBehind, isStuck, sinceMs, log, answeredMs });
     if (answer !== null && handledTo !== null && answer.end < handledTo) {
       return [{ kind: "truncated", assignment, handledTo, end: answer.end }];
     }
     return isStuck ? [{ kind: "stuck", assignment, forMs, lag: log.end - standsAt }] : [];
+  }
+
+  /** The brokers may answer for others, and not for this partition, whose leader is away. */
+  #silenceOf({ assignment }: WatchedPartition, nowMs: number): readonly Suspicion[] {
+    const forMs = nowMs - lastAnswerMs(this.#seen.get(assignment), nowMs);
+    return forMs >= this.#stuckAfterMs ? [{ kind: "unreachable", assignment, forMs }] : [];
   }
 
   #forgetOthers(partitions: readonly WatchedPartition[]): void {
@@ -87,12 +99,18 @@ export class Watchdog {
   }
 }
 
+function lastAnswerMs(seen: Seen | undefined, nowMs: number): number {
+  return seen?.answeredMs ?? nowMs;
+}
+
 const maxShown = 10;
 
 /** The sentences of a health report. Their number is limited, because a client that does not fetch fetches none of its partitions. */
 export function suspicionTexts(suspicions: readonly Suspicion[], isWaiting: boolean): readonly string[] {
   const texts = suspicions.slice(0, maxShown).map((suspicion) => suspicionText(suspicion, isWaiting));
-  return suspicions.length > maxShown ? [...texts, `${suspicions.length - maxShown} more partitions do not move`] : texts;
+  return suspicions.length > maxShown
+    ? [...texts, `${suspicions.length - maxShown} more partitions do not move, or nobody says where their logs end`]
+    : texts;
 }
 
 /** The sentence of a health report. `isWaiting`: something is waited for, and may hold the partition up. */
@@ -109,8 +127,11 @@ export function suspicionText(suspicion: Suspicion, isWaiting: boolean = false):
         "the log was truncated, or the topic was deleted and created again"
       );
     }
-    case "unreachable":
-      return `the brokers have not said for ${seconds(suspicion.forMs)} where the logs end`;
+    case "unreachable": {
+      const { assignment, forMs } = suspicion;
+      const which = assignment === null ? "the logs end" : `the log of ${assignment.topic}[${assignment.partition}] ends`;
+      return `the brokers have not said for ${seconds(forMs)} where ${which}`;
+    }
   }
 }
 
