@@ -51,13 +51,12 @@ export class OwnProducer {
     const delivered: Promise<void>[] = [];
     for (const record of records) {
       const opaque = randomUUID();
-      delivered.push(
-        new Promise((resolve, reject) => {
-          this.#waiting.set(opaque, (error) => (error === null || error === undefined ? resolve() : reject(error)));
-        }),
-      );
+      const delivery = this.#deliveryOf(opaque);
+      delivery.catch(ignore); // its report may come before all records are enqueued, or after one that the client does not take has ended this
+      delivered.push(delivery);
       while (!this.#enqueue(record, opaque)) {
         if (performance.now() > deadline) {
+          this.#waiting.delete(opaque);
           throw new ConfluentDriverError("send-failed", "the queue of the producer stayed full");
         }
         await delay(fullQueuePauseMs);
@@ -70,6 +69,12 @@ export class OwnProducer {
   async close(deadlineMs: number = closeDeadlineMs): Promise<void> {
     await answerOf<unknown>((done) => this.client.disconnect(Math.min(deadlineMs, closeDeadlineMs), done)).catch(() => {});
     this.client.removeAllListeners();
+  }
+
+  #deliveryOf(opaque: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(opaque, (error) => (error === null || error === undefined ? resolve() : reject(error)));
+    });
   }
 
   /** False if the queue is full. */
@@ -92,6 +97,8 @@ export class OwnProducer {
 export function topicsOf(records: readonly OutgoingRecord[]): string {
   return [...new Set(records.map(({ topic }) => topic))].join(", ") || "no topic";
 }
+
+function ignore(): void {}
 
 /** The client takes a buffer without memory for null. This one has memory and no length. */
 const emptyBuffer = Buffer.alloc(1).subarray(1);

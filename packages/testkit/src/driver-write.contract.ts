@@ -92,6 +92,35 @@ export const writeTrials: Readonly<Record<string, Trial>> = {
     await Promise.all([joined.session.close(5_000), reader.session.close(5_000)]);
   },
 
+  "a record that is too large is an error of the driver's, and a transaction of it and a small one writes and commits nothing": async (
+    harness,
+    { expect },
+  ) => {
+    const unhandled: unknown[] = [];
+    const remember = (error: unknown): void => void unhandled.push(error);
+    process.on("unhandledRejection", remember);
+    try {
+      const { reads, writes, groupId, joined } = await transfer(harness);
+      const { session, sink } = joined;
+      const offsets = sink.held.map((assignment) => ({ assignment, offset: 4n }));
+      const tooLarge = [outgoing(writes, { value: Buffer.from("small") }), outgoing(writes, { value: Buffer.alloc(2 * 1024 * 1024, "x") })];
+      expect(await codeOf(session.transact?.(tooLarge, offsets))).toEqual("transaction-failed");
+      expect(await harness.committed(groupId, reads, 0)).toEqual(null);
+      await session.transact?.([outgoing(writes, { value: Buffer.from("later") })], offsets);
+      expect(await harness.committed(groupId, reads, 0)).toEqual(4n);
+      const reader = await join(harness, { topics: [writes] });
+      await reader.sink.until(({ records }) => records.length >= 1);
+      expect(reader.sink.records.map(({ value }) => text(value))).toEqual(["later"]);
+      expect(await codeOf(session.send?.(tooLarge))).toEqual("send-failed");
+      await session.send?.([outgoing(writes, { value: Buffer.from("last") })]);
+      await reader.sink.until(({ records }) => text(records.at(-1)?.value ?? null) === "last");
+      await Promise.all([session.close(5_000), reader.session.close(5_000)]);
+    } finally {
+      process.off("unhandledRejection", remember);
+    }
+    expect(unhandled).toEqual([]);
+  },
+
   "a transaction of an assignment that is over writes nothing and commits nothing": async (harness, { expect }) => {
     const { reads, writes, groupId, joined } = await transfer(harness);
     const stale = { topic: reads, partition: 0, epoch: (joined.sink.held[0]?.epoch ?? 0) - 1 };
@@ -177,6 +206,14 @@ async function transfer(harness: DriverHarness): Promise<Transfer> {
   const joined = await join(harness, { topics: [reads], groupId });
   await joined.sink.until(({ records }) => records.length >= 4);
   return { reads, writes, groupId, joined };
+}
+
+/** The code of the error that it rejects with; null if it resolves. */
+async function codeOf(written: Promise<void> | undefined): Promise<unknown> {
+  return written?.then(
+    () => null,
+    (error: unknown) => (error as { readonly code?: unknown }).code,
+  );
 }
 
 /** A record to write. */

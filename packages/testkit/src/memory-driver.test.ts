@@ -33,6 +33,12 @@ testDriverContract(
       committed: async (groupId, topic, partition) => broker.committed(groupId, topic, partition),
       uniqueName: (prefix) => `${prefix}-${++names}`,
     },
+    skip: [
+      {
+        test: "a record that is too large is an error of the driver's, and a transaction of it and a small one writes and commits nothing",
+        reason: "the broker in memory takes records of any size",
+      },
+    ],
   },
 );
 
