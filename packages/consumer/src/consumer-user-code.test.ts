@@ -291,6 +291,23 @@ describe("user code that fails", () => {
     }
   }
 
+  for (const mode of callingModes) {
+    test(`${mode}: a function with a then is awaited, as an object with one is: nothing is committed before it is done`, async () => {
+      const trial = new Trial();
+      const committedBefore: (bigint | null)[] = [];
+      const later = (resolve: (value: unknown) => void): void =>
+        void trial.clock.after(60_000, () => {
+          committedBefore.push(trial.broker.committed("g", "t", 0));
+          resolve([]);
+        });
+      const returned = (): object => Object.defineProperty(() => {}, thenName, { value: later });
+      const { error } = await trial.run(mode, { handle: (isPoison) => (isPoison ? returned() : undefined) });
+      expect(error).toBe(null);
+      expect(committedBefore).toHaveLength(1);
+      expect(committedBefore[0] ?? 0n).toBeLessThanOrEqual(BigInt(poisonRow));
+    });
+  }
+
   test("an isRetriable that throws or returns a promise ends the run with a typed error", async () => {
     const throws = (error: unknown): boolean => (error as { response: { status: number } }).response.status >= 500;
     const givesPromise = (): never => Promise.reject(new Error("asynchronous")) as never;

@@ -1,8 +1,8 @@
 import type { FetchedBatch } from "../driver.ts";
 import type { Failure, RecordPlace } from "../failure/failure.ts";
 import type { WorkInHand } from "../observe/waits.ts";
+import { isThenable } from "../user-code/user-value.ts";
 import type { HeldEvents, HeldGroup } from "./held-events.ts";
-import { isThenable } from "./is-thenable.ts";
 import type { PartitionLife } from "./partition-life.ts";
 import type { RunnerParts } from "./runner-parts.ts";
 import type { FailedAttempt, SerialPhase } from "./serial-phase.ts";

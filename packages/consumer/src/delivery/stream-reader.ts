@@ -5,8 +5,8 @@ import type { Recovery } from "../failure/recovery.ts";
 import { noTries, type Tries } from "../failure/retry-policy.ts";
 import type { Counters } from "../observe/counters.ts";
 import type { WorkInHand } from "../observe/waits.ts";
+import { isThenable } from "../user-code/user-value.ts";
 import type { Fence } from "./fence.ts";
-import { isThenable } from "./is-thenable.ts";
 import type { OffsetLedger, OffsetSpan } from "./offset-ledger.ts";
 
 /** A batch of a stream that is in memory: events of it are still to be handed out, or are not done. */

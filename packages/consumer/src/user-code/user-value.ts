@@ -6,7 +6,7 @@ import { types } from "node:util";
 
 /** The member of that name. Undefined if there is none, or if it cannot be read. */
 export function readMember(value: unknown, name: PropertyKey): unknown {
-  if ((typeof value !== "object" || value === null) && typeof value !== "function") {
+  if (!hasMembers(value)) {
     return undefined;
   }
   try {
@@ -59,11 +59,19 @@ export function toError(value: unknown): Error {
 const nativeThen = Promise.prototype.then;
 
 /**
+ * Whether what a function returned is to be awaited, if its `then` may be read where it is called: a `then` that cannot be read throws here, as
+ * the function might have. `undefined` is what most handlers return, and it is asked about first (bench `runtime`).
+ */
+export function isThenable<T>(returned: T | PromiseLike<T>): returned is PromiseLike<T> {
+  return hasMembers(returned) && typeof (returned as { readonly then?: unknown }).then === "function";
+}
+
+/**
  * What a function returned, if it is to be awaited. Null if not. The promise is the language's own, whatever was returned: it settles once,
  * and neither reading nor calling its `then` throws.
  */
 export function pendingOf(returned: unknown): Promise<unknown> | null {
-  if ((typeof returned !== "object" || returned === null) && typeof returned !== "function") {
+  if (!hasMembers(returned)) {
     return null;
   }
   try {
@@ -78,4 +86,9 @@ export function pendingOf(returned: unknown): Promise<unknown> | null {
     return Promise.reject(error as Error); // what it threw, whatever that is
   }
   return new Promise((resolve) => resolve(returned));
+}
+
+/** Functions have members, too, and may be promises of a library's own. */
+function hasMembers(value: unknown): value is object {
+  return value !== undefined && value !== null && (typeof value === "object" || typeof value === "function");
 }
