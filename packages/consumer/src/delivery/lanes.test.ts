@@ -53,7 +53,7 @@ describe("lanes", () => {
       lanes.add(task);
     }
     expect(lanes.next()).toBe(tasks[0]);
-    lanes.rest(tasks[0]);
+    lanes.rest();
     expect(lanes.next()).toBe(tasks[2]);
     lanes.end(tasks[2]);
     expect(lanes.next()).toBeUndefined();
@@ -77,13 +77,13 @@ describe("lanes", () => {
     }
     expect([lanes.next(), lanes.next(), lanes.next()]).toEqual([a1, b2, undefined]);
     lanes.end(b2);
-    lanes.rest(a1);
+    lanes.rest();
     expect(lanes.next()).toBeUndefined();
     lanes.resume(a1);
     expect(lanes.next()).toBe(a1);
     lanes.end(a1);
     expect([lanes.next(), lanes.next()]).toEqual([barrier, undefined]);
-    lanes.rest(barrier);
+    lanes.rest();
     expect([lanes.next(), lanes.waiting]).toEqual([undefined, 2]);
     lanes.resume(barrier);
     expect([lanes.next(), lanes.next()]).toEqual([barrier, undefined]);
@@ -136,7 +136,7 @@ describe("lanes", () => {
             } else if (what === "rest" && running.length > 0) {
               const [task] = running.splice(number % running.length, 1) as [Task];
               resting.push(task);
-              lanes.rest(task);
+              lanes.rest();
             } else if (what === "resume" && resting.length > 0) {
               const [task] = resting.splice(number % resting.length, 1) as [Task];
               lanes.resume(task);

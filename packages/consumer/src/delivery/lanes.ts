@@ -103,8 +103,8 @@ export class Lanes<Task extends LaneTask> {
     return lane?.tasks[lane.head];
   }
 
-  /** The running task is not over: its lane waits, and another lane gets its place. */
-  rest(_task: Task): void {
+  /** A running task is not over: its lane waits, and another lane gets its place. */
+  rest(): void {
     this.#running--;
   }
 

@@ -246,7 +246,7 @@ export class RecordLanes {
 
   #rest(task: RecordTask, delayMs: number): void {
     const { life } = this.#owner;
-    this.#lanes.rest(task);
+    this.#lanes.rest();
     task.isInHand = false;
     if (task.nextCall > 0) {
       life.handles(task.record.offset); // its first events would come twice
