@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type Consumer, createConsumer } from "./consumer.ts";
 import { deadLetterOf } from "./failure/dead-letter-origin.ts";
 import type { ConsumerOptions } from "./options.ts";
+import type { Sink } from "./sink.ts";
 
 /** Decodes every record to one event. Words that begin with "broken" do not decode; "outage" and "unknown" fail so often before they do. */
 class WordDecoder implements Decoder {
@@ -33,6 +34,10 @@ class WordDecoder implements Decoder {
   explain(): never {
     throw new Error("not used");
   }
+}
+
+function wordOf(event: CdcEvent): string {
+  return (event as unknown as { word: string }).word; // as the decoder above makes it
 }
 
 interface Setup {
@@ -341,6 +346,31 @@ describe("parked keys", () => {
     expect(deadWords(setup.broker)).toEqual(["broken", "c", "d"]);
     const behind = setup.broker.read("dead", 0, 0n, 10).map((record) => deadLetterOf(record)?.parkedBehind);
     expect(behind).toEqual([null, 1n, 1n]);
+  });
+
+  test("each of those who take a parked record writes a dead letter of it: they go at their own pace, and the last letters are in order", async () => {
+    const { clock, broker, consumer } = setUp([["k1", "poison"]], { failure: { ...parking, retry: false } });
+    const handled: string[] = [];
+    const sink: Sink = {
+      name: "slow",
+      claim: async () => [],
+      apply: async ({ events }) => {
+        await new Promise<void>((resolve) => void clock.after(1_000, resolve));
+        if (events.some((event) => wordOf(event) === "poison")) {
+          throw Object.assign(new Error("violates a constraint"), { code: "23505" });
+        }
+      },
+      close: async () => {},
+    };
+    consumer.on("*", (event) => void handled.push(wordOf(event))).to(sink);
+    const running = consumer.run();
+    clock.after(500, () => void broker.append("t", { key: "k1", value: "b" }, { key: "k1", value: "c" }));
+    clock.after(5_000, () => void broker.append("t", { key: "k1", value: "d" }));
+    clock.after(60_000, () => void consumer.stop());
+    await clock.run(running);
+    expect(handled).toEqual(["poison", "b", "c"]);
+    expect(deadWords(broker)).toEqual(["poison", "b", "c", "d", "d"]);
+    expect(consumer.health().counts.deadLettered).toBe(5);
   });
 
   test("records without a key are not parked", async () => {
