@@ -111,6 +111,7 @@ export class ConfluentSession implements DriverSession {
       assignments,
       send: (offsets) => this.#requests.send(offsets),
       transact: (records, offsets) => this.#transactions.transact(records, offsets),
+      makeError,
     });
     this.#topicCheck = new TopicCheck({ brokers: brokerOffsets, assignments, logger, recreated: (held) => this.#renew(held) });
     this.#returnedTopics = new ReturnedTopics({

@@ -23,24 +23,31 @@ const transactionTimeoutMs = 15_000;
 const requestDeadlineMs = 10_000;
 /** The group does not know the member any more. A generation that has passed is no such answer: see `commit-requests.ts`. */
 const fencedCodes: ReadonlySet<unknown> = new Set([codes.unknownMember, codes.fencedInstance]);
-/** Nobody else has the producer's transactional id, so it was the brokers' own time-out that has fenced it, and aborted what was written. */
+/** No other member has the transactional id, so it was the brokers' own time-out that has fenced the producer, and aborted what was written. */
 const abortedCodes: ReadonlySet<unknown> = new Set([codes.fenced, codes.producerFenced, codes.invalidProducerEpoch]);
 
 /**
  * Writes and commits in one transaction. The client sends the member's generation with the offsets, so the broker refuses those of a member that
  * has lost its partitions. One producer is enough for that.
+ *
+ * A producer that has failed is not used again. The next one has the same transactional id: before the brokers let it in, they end what the first
+ * one has left open, and refuse what it still sends. Only then can the group tell whether a commit without an answer was carried out.
  */
 export class Transactions {
   readonly #parts: TransactionParts;
   readonly #offsets: TransactionOffsets;
+  readonly #transactionalId: string;
   #own: Promise<OwnProducer> | undefined;
-  /** Settled when no transaction is under way. */
+  /** Settled when the last transaction is over. */
   #running: Promise<unknown> = Promise.resolve();
+  /** Settled when the producers of transactions that have failed are closed. */
+  #letGo: Promise<unknown> = Promise.resolve();
 
   constructor(parts: TransactionParts) {
     this.#parts = parts;
-    const { brokerOffsets, assignments, ended } = parts;
+    const { groupId, brokerOffsets, assignments, ended } = parts;
     this.#offsets = new TransactionOffsets({ brokers: brokerOffsets, assignments, makeError, ended });
+    this.#transactionalId = `${groupId}.${randomUUID()}`;
   }
 
   /** The caller waits for each transaction before the next. */
@@ -51,15 +58,19 @@ export class Transactions {
     const topics = topicsOf(records);
     const late = (): Error =>
       new ConfluentDriverError("transaction-failed", `no answer within ${writeDeadlineMs} ms; it is not known whether it was carried out`);
-    const written = own.then((producer) => this.#write(producer, records, offsets));
-    this.#running = written.catch(() => {});
+    const givenUp = new AbortController();
+    const written = own.then((producer) => this.#write(producer, records, offsets, givenUp.signal));
+    const running = written.catch(() => {});
+    this.#running = running;
     try {
       await bounded(written, 2 * writeDeadlineMs, late, this.#parts.ended);
     } catch (error) {
+      givenUp.abort(error);
       if (this.#own === own) {
         this.#own = undefined;
       }
-      this.#running = this.#running.then(() => own.then((producer) => producer.close())).catch(() => {});
+      const closed = running.then(() => own.then((producer) => producer.close()));
+      this.#letGo = Promise.allSettled([this.#letGo, closed]);
       const explained = explain(error, topics);
       if (explained.code === "fenced") {
         this.#offsets.fence(offsets);
@@ -71,7 +82,7 @@ export class Transactions {
 
   /** Waits for a transaction that is under way: the client would use the consumer and the producer after their end. */
   async close(deadlineMs: number): Promise<void> {
-    await this.#running;
+    await Promise.all([this.#running, this.#letGo]);
     const own = this.#own;
     this.#own = undefined;
     await own?.then((producer) => producer.close(deadlineMs)).catch(() => {});
@@ -79,28 +90,46 @@ export class Transactions {
 
   async #connect(): Promise<OwnProducer> {
     const own = await new OwnProducer(this.#parts.makeProducer, {
-      "transactional.id": `${this.#parts.groupId}.${randomUUID()}`,
+      "transactional.id": this.#transactionalId,
       "transaction.timeout.ms": transactionTimeoutMs,
       "delivery.timeout.ms": transactionTimeoutMs,
     }).connect();
-    await answerOf<unknown>((done) => own.client.initTransactions(requestDeadlineMs, done));
+    try {
+      await answerOf<unknown>((done) => own.client.initTransactions(requestDeadlineMs, done));
+    } catch (error) {
+      await own.close(); // the client would go on trying, and fence off the next producer
+      throw error;
+    }
     return own;
   }
 
-  async #write(own: OwnProducer, records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
+  /** `givenUp`: its caller was told that it failed. Nothing more of it is sent then, because the caller may do it again. */
+  async #write(
+    own: OwnProducer,
+    records: readonly OutgoingRecord[],
+    offsets: readonly OffsetCommit[],
+    givenUp: AbortSignal,
+  ): Promise<void> {
     const { client } = own;
+    if (await this.#offsets.areCarriedOut(offsets)) {
+      return;
+    }
+    givenUp.throwIfAborted();
     await answerOf<unknown>((done) => client.beginTransaction(done));
     try {
       await own.write(records);
+      givenUp.throwIfAborted();
       // A rebalance takes partitions only when this thread has let them go, so the generation that the client sends is that of the assignment.
       this.#offsets.refuseUnlessCurrent(offsets);
       const written = toClientOffsets(offsets);
       await answerOf<unknown>((done) => client.sendOffsetsToTransaction(written, this.#parts.consumer, requestDeadlineMs, done));
+      givenUp.throwIfAborted();
       this.#offsets.refuseUnlessCurrent(offsets);
     } catch (error) {
       await answerOf<unknown>((done) => client.abortTransaction(requestDeadlineMs, done)).catch(() => {});
       throw error;
     }
+    this.#offsets.doubt(offsets);
     await this.#commit(own);
   }
 

@@ -14,6 +14,11 @@ export interface HeldPartition<Ahead = unknown> {
   readonly assignment: OwnAssignment;
   /** The highest offset that this assignment has committed; null before the first commit. */
   committedTo: bigint | null;
+  /**
+   * The offset of its last transaction, as long as it is not known whether that was carried out: its commit was asked for, and not answered.
+   * Null otherwise.
+   */
+  doubted: bigint | null;
   /** Its start is not known yet. Nothing of it is handed over until then. */
   isStarting: boolean;
   /** Resolves when the start is known, or when nobody needs it any more. Never rejects. */
@@ -160,7 +165,32 @@ export class Assignments<Held extends HeldPartition> {
       if (held !== undefined && (held.committedTo === null || offset > held.committedTo)) {
         held.committedTo = offset;
       }
+      if (held !== undefined && held.doubted !== null && offset >= held.doubted) {
+        held.doubted = null;
+      }
     }
+  }
+
+  /** A transaction is to commit these offsets. Whether it has is not known until `committed`. */
+  doubt(offsets: readonly OffsetCommit[]): void {
+    for (const { assignment, offset } of offsets) {
+      const held = this.held(assignment);
+      if (held !== undefined) {
+        held.doubted = offset;
+      }
+    }
+  }
+
+  /** Their last transactions were not carried out. */
+  undoubt(assignments: readonly PartitionAssignment[]): void {
+    for (const held of this.heldOf(assignments)) {
+      held.doubted = null;
+    }
+  }
+
+  /** The offset of a transaction of which it is not known whether it was carried out, or null. */
+  doubtedOf(assignment: PartitionAssignment): bigint | null {
+    return this.held(assignment)?.doubted ?? null;
   }
 
   #end(held: Held): void {
@@ -179,6 +209,7 @@ function unstarted<Ahead>(assignment: OwnAssignment): HeldPartition<Ahead> {
   return {
     assignment,
     committedTo: null,
+    doubted: null,
     isStarting: true,
     start: Promise.resolve(),
     isPaused: false,

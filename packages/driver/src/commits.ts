@@ -1,5 +1,6 @@
 import type { OffsetCommit, OutgoingRecord } from "@cdckit/consumer";
 import type { Assignments, HeldPartition } from "./assignments.ts";
+import type { MakeDriverError } from "./errors.ts";
 import { RequestLine } from "./request-line.ts";
 
 /** What committing needs of a driver. */
@@ -10,6 +11,8 @@ export interface CommitParts<Held extends HeldPartition> {
   readonly send: (offsets: readonly OffsetCommit[]) => Promise<void>;
   /** Writes the records and commits the offsets, in one transaction of Kafka. */
   readonly transact: (records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]) => Promise<void>;
+  /** Makes the driver's own error. */
+  readonly makeError: MakeDriverError;
 }
 
 /** Commits offsets, by plain commits and by transactions. No commit of the consumer's moves the group back. */
@@ -57,9 +60,24 @@ export class Commits<Held extends HeldPartition> {
   async #commit(offsets: readonly OffsetCommit[]): Promise<void> {
     const { assignments, send } = this.#parts;
     const ahead = offsets.filter((entry) => assignments.isAhead(entry));
-    if (ahead.length > 0) {
-      await send(ahead);
-      assignments.committed(ahead);
+    const known = ahead.filter(({ assignment }) => assignments.doubtedOf(assignment) === null);
+    if (known.length > 0) {
+      await send(known);
+      assignments.committed(known);
+    }
+    this.#refuseDoubted(ahead);
+  }
+
+  /** The group may be at a transaction's offset already, and an earlier one would move it back. The next transaction asks where it is. */
+  #refuseDoubted(offsets: readonly OffsetCommit[]): void {
+    const { assignments, makeError } = this.#parts;
+    const [doubted] = offsets.filter(({ assignment }) => assignments.doubtedOf(assignment) !== null);
+    if (doubted !== undefined) {
+      const { topic, partition } = doubted.assignment;
+      throw makeError(
+        "transaction-failed",
+        `it is not known whether the last transaction of ${topic}[${partition}] was carried out; until the next one, nothing else is committed there`,
+      );
     }
   }
 }

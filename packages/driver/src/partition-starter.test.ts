@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { Assignments, type HeldPartition } from "./assignments.ts";
 import type { BrokerQuestions } from "./broker-questions.ts";
 import { Commits } from "./commits.ts";
-import { DriverError } from "./errors.ts";
+import { DriverError, type MakeDriverError } from "./errors.ts";
 import { missingAt } from "./log-ranges.ts";
 import type { Position } from "./lost-range.ts";
 import { PartitionStarter } from "./partition-starter.ts";
@@ -34,7 +34,8 @@ function setUp(resets: readonly number[] = [], ofFirst: Position = { offset: 2n,
     ends: () => Promise.resolve(ends),
   } as unknown as BrokerQuestions; // as much as is asked
   const send = async (offsets: readonly OffsetCommit[]): Promise<void> => void sent.push(...offsets);
-  const commits = new Commits({ assignments, send, transact: () => Promise.resolve() });
+  const makeError: MakeDriverError = (code, detail, options) => new DriverError(code, detail, options);
+  const commits = new Commits({ assignments, send, transact: () => Promise.resolve(), makeError });
   const failures: string[] = [];
   const warn = ({ err }: { readonly err?: unknown }): void => warned(String(err));
   const starter = new PartitionStarter({
@@ -47,7 +48,7 @@ function setUp(resets: readonly number[] = [], ofFirst: Position = { offset: 2n,
       started.push(`${partition}@${offset}`);
     },
     putBack: (offset) => commits.putBack(offset),
-    makeError: (code, detail, options) => new DriverError(code, detail, options),
+    makeError,
     over: new AbortController().signal,
     fail: (error) => void failures.push((error as Error).message),
   });

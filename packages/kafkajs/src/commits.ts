@@ -1,7 +1,7 @@
 import type { OffsetCommit, OutgoingRecord } from "@cdckit/consumer";
 import { Commits } from "@cdckit/driver";
 import { type Held, type HeldPartitions, toKafkaJsOffsets } from "./assignments.ts";
-import { KafkaJsDriverError } from "./errors.ts";
+import { KafkaJsDriverError, makeError } from "./errors.ts";
 import { isRefusal } from "./heartbeat.ts";
 import type { CommitInGeneration } from "./join-gate.ts";
 import type { Transactions } from "./transactions.ts";
@@ -31,6 +31,7 @@ export class GroupCommits {
       assignments: parts.assignments,
       send: (offsets) => this.#send(offsets),
       transact: (records, offsets) => parts.transactions.transact(records, offsets),
+      makeError,
     });
   }
 

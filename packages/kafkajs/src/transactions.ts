@@ -58,14 +58,16 @@ export class Transactions {
     this.#offsets.refuseUnlessCurrent(offsets);
     await this.#letOldGo();
     const topics = topicsOf(records);
+    const givenUp = new AbortController();
     try {
       await bounded(
-        this.#write(assignment, records, offsets),
+        this.#write(assignment, records, offsets, givenUp.signal),
         writeDeadlineMs,
         () => lateError("transaction-failed", topics),
         this.#parts.ended,
       );
     } catch (error) {
+      givenUp.abort(error);
       await this.#letGo(assignment);
       const explained = explain(error, topics);
       if (explained.code === "fenced") {
@@ -79,8 +81,17 @@ export class Transactions {
     await Promise.all([...this.#opened.keys()].map((assignment) => this.#letGo(assignment, deadlineMs)));
   }
 
-  async #write(assignment: PartitionAssignment, records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
+  /** `givenUp`: its caller was told that it failed. It is not committed then, because the caller may do it again. */
+  async #write(
+    assignment: PartitionAssignment,
+    records: readonly OutgoingRecord[],
+    offsets: readonly OffsetCommit[],
+    givenUp: AbortSignal,
+  ): Promise<void> {
     const opened = await this.#open(assignment);
+    if (await this.#offsets.areCarriedOut(offsets)) {
+      return;
+    }
     const transaction = await opened.own.producer.transaction();
     try {
       if (!opened.isChecked) {
@@ -91,11 +102,13 @@ export class Transactions {
         checkWritten(records, await transaction.sendBatch({ acks: -1, topicMessages: toTopicMessages(records) }));
       }
       await this.#sendOffsets(transaction, offsets);
+      givenUp.throwIfAborted();
       this.#offsets.refuseUnlessCurrent(offsets);
     } catch (error) {
       await transaction.abort().catch(() => {});
       throw error;
     }
+    this.#offsets.doubt(offsets);
     await commitOf(transaction);
     await this.#offsets.untilVisible(offsets);
   }

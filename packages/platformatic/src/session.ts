@@ -94,6 +94,7 @@ export class PlatformaticSession implements DriverSession {
       assignments,
       send: (offsets) => requests.send(offsets),
       transact: (records, offsets) => this.#transactions.transact(records, offsets),
+      makeError,
     });
     this.#starter = new PartitionStarter({
       brokers,

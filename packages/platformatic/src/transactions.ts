@@ -35,24 +35,29 @@ const requestDeadlineMs = 10_000;
 const pauseMs = 20;
 const refusals: ReadonlySet<number> = new Set([codes.illegalGeneration, codes.unknownMember]);
 const fencedCodes: ReadonlySet<number> = new Set([codes.fencedInstance, ...refusals]);
-/** Nobody else has the producer's transactional id, so it was the brokers' own time-out that has fenced it, and aborted what was written. */
+/** No other member has the transactional id, so it was the brokers' own time-out that has fenced the producer, and aborted what was written. */
 const abortedCodes: ReadonlySet<number> = new Set([codes.producerFenced, codes.invalidProducerEpoch]);
 const passing: ReadonlySet<number> = new Set([...coordinatorMoves, codes.concurrentTransactions, codes.unknownTopicOrPartition]);
 
 /**
  * Writes and commits in one transaction. The member's generation is sent with the offsets, so the broker refuses those of a member that has lost
  * its partitions. One producer is enough for that.
+ *
+ * A producer that has failed is not used again. The next one has the same transactional id: before the brokers let it in, they end what the first
+ * one has left open, and refuse what it still sends. Only then can the group tell whether a commit without an answer was carried out.
  */
 export class Transactions {
   readonly #parts: TransactionParts;
   readonly #offsets: TransactionOffsets;
+  readonly #transactionalId: string;
   #opened: Opened | undefined;
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(parts: TransactionParts) {
     this.#parts = parts;
-    const { brokers, assignments, ended } = parts;
+    const { groupId, brokers, assignments, ended } = parts;
     this.#offsets = new TransactionOffsets({ brokers, assignments, makeError, ended });
+    this.#transactionalId = `${groupId}.${randomUUID()}`;
   }
 
   /** The caller waits for each transaction before the next. */
@@ -64,11 +69,13 @@ export class Transactions {
         "transaction-failed",
         `no answer within ${writeDeadlineMs} ms; it is not known whether it was carried out`,
       );
-    const written = this.#write(records, offsets);
+    const givenUp = new AbortController();
+    const written = this.#write(records, offsets, givenUp.signal);
     this.#running = written.catch(() => {});
     try {
       await bounded(written, 2 * writeDeadlineMs, late, this.#parts.ended);
     } catch (error) {
+      givenUp.abort(error);
       this.#opened = undefined;
       const explained = explain(error, topics);
       if (explained.code === "fenced") {
@@ -84,29 +91,40 @@ export class Transactions {
     await this.#running;
   }
 
-  async #open(): Promise<Opened> {
-    const { cluster, groupId } = this.#parts;
-    const transactionalId = `${groupId}.${randomUUID()}`;
+  async #open(givenUp: AbortSignal): Promise<Opened> {
+    if (this.#opened !== undefined) {
+      return this.#opened;
+    }
+    const { cluster } = this.#parts;
+    const transactionalId = this.#transactionalId;
     const made = await this.#untilPassed(transactionalId, () => initProducer(cluster, transactionalId, transactionTimeoutMs));
+    givenUp.throwIfAborted(); // the next transaction opens a producer of its own, which must not be replaced by this one
     const identity = { ...made, transactionalId };
-    return { identity, sender: new RecordSender(cluster, identity) };
+    this.#opened = { identity, sender: new RecordSender(cluster, identity) };
+    return this.#opened;
   }
 
-  async #write(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
-    this.#opened ??= await this.#open();
-    const { identity, sender } = this.#opened;
+  /** `givenUp`: its caller was told that it failed. Nothing more of it is sent then, because the caller may do it again. */
+  async #write(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[], givenUp: AbortSignal): Promise<void> {
+    const { identity, sender } = await this.#open(givenUp);
+    if (await this.#offsets.areCarriedOut(offsets)) {
+      return;
+    }
     const placed = await sender.place(records);
     try {
       await this.#addPartitions(identity, placed);
       await sender.write(placed);
+      givenUp.throwIfAborted();
       this.#offsets.refuseUnlessCurrent(offsets);
       await this.#ask(identity, "AddOffsetsToTxn", [this.#parts.groupId]);
       await this.#commitOffsets(identity, offsets);
+      givenUp.throwIfAborted();
       this.#offsets.refuseUnlessCurrent(offsets);
     } catch (error) {
       await this.#ask(identity, "EndTxn", [false]).catch(() => {});
       throw error;
     }
+    this.#offsets.doubt(offsets);
     await this.#ask(identity, "EndTxn", [true]).catch((error: unknown) => {
       if (codesOf(error).some((code) => fencedCodes.has(code) || abortedCodes.has(code))) {
         throw error;
