@@ -138,7 +138,7 @@ export function planOf(seed: number): Plan {
   const stalledPartition = canStall && draw.chance(0.15) ? draw.integer(0, partitions - 1) : null;
   const whole: Plan = withTruncates({ ...plan, stalledPartition, sessionTimeoutMs: Infinity });
   if (isCalm || stalledPartition !== null || !draw.chance(0.1)) {
-    return withSessions(draw, withPipe(draw, whole), lengthMs);
+    return withLostAnswers(withSessions(draw, withPipe(draw, whole), lengthMs));
   }
   return withSteps(whole, [recreationOf(draw, partitions, lengthMs)]);
 }
@@ -182,6 +182,25 @@ function withPipe(draw: Draw, plan: Plan): Plan {
   });
   return withSteps({ ...plan, reads: "pipe" }, transactions);
 }
+
+/** In some of those, transactions are carried out, and nobody is told. They are drawn apart, so that the rest of a seed's plan is as it was. */
+function withLostAnswers(plan: Plan): Plan {
+  const draw = new Draw(plan.seed + lostAnswerSeed);
+  if (plan.reads !== "pipe" || !draw.chance(0.4)) {
+    return plan;
+  }
+  const faults = draw.list(draw.integer(1, 3), (): Step => {
+    return {
+      atMs: draw.integer(0, 100),
+      what: "fault",
+      fault: { on: "transact", how: "answer-lost", times: draw.integer(1, 4) },
+      forMs: draw.integer(1, 100),
+    };
+  });
+  return withSteps(plan, faults);
+}
+
+const lostAnswerSeed = 2_000_000_011;
 
 /** In some, a process that is frozen for longer than its session is taken out of the group. */
 function withSessions(draw: Draw, plan: Plan, lengthMs: number): Plan {

@@ -84,6 +84,20 @@ describe("pipe", () => {
     expect(outOf(setup.broker)).toHaveLength(10);
   });
 
+  test("a transaction that was carried out, and whose answer was lost, is not repeated", async () => {
+    const setup = setUp(10);
+    setup.broker.faults.inject({ on: "transact", how: "answer-lost", times: 2 });
+    const consumer = join(setup).pipe("s.t", recordsOf);
+    stopWhen(
+      setup,
+      () => setup.broker.committed("g", "t", 0) === 10n,
+      () => [consumer],
+    );
+    await setup.clock.run(consumer.run());
+    expect(setup.broker.faults.met).toBe(2);
+    expect(outOf(setup.broker)).toEqual(Array.from({ length: 10 }, (_, i) => `out-${i}`));
+  });
+
   test("a transaction that keeps failing halts the consumer, and makes no dead letter of a record", async () => {
     const setup = setUp(10);
     setup.broker.createTopic("dead");

@@ -236,8 +236,8 @@ export interface RecreatedTopic {
 export interface DriverSession {
   /**
    * Commits. An entry is left out, without an error, if its assignment is not current any more, or if it is not above what this assignment
-   * has committed already, by `commit` or by `transact`: no commit moves the group back. Commits and transactions are carried out in the
-   * order in which they are asked for. With {@link DriverCapabilities.topicIds}, a commit keeps the topic id of its assignment.
+   * has committed already, by `commit` or by `transact`: no commit moves the group back. It may reject while it is not known whether the last
+   * transaction of a partition was carried out. Commits and transactions are carried out in the order in which they are asked for. With {@link DriverCapabilities.topicIds}, a commit keeps the topic id of its assignment.
    */
   commit(offsets: readonly OffsetCommit[]): Promise<void>;
   /** No batch of these partitions is handed over until `resume`, except one that is already under way. */
@@ -255,7 +255,9 @@ export interface DriverSession {
   /**
    * Writes and commits in one Kafka transaction: both or neither. If an assignment is not current any more, it rejects and nothing is
    * written: a former owner must not write. It takes one assignment at a time, because that is what every client can fence. An error with
-   * `code: "fenced"` says that another member has the partition: a retry cannot help. Absent if the client has no transactions.
+   * `code: "fenced"` says that another member has the partition: a retry cannot help. After any other error the same records and offsets may
+   * be given again: if the last transaction was carried out, and its answer lost, it resolves and writes nothing. Absent if the client has no
+   * transactions.
    */
   transact?(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void>;
   /** Asks the brokers, on a connection that fetches do not use. Absent if the client cannot. */

@@ -35,6 +35,8 @@ export class MemoryMember implements DriverSession {
   readonly #heldBefore = new Map<string, Position>();
   /** What the consumer is asked to let go of, and has not. */
   readonly #draining = new Set<PartitionAssignment>();
+  /** Where the last transaction of an assignment has ended, until its answer is there. */
+  readonly #doubted = new Map<PartitionAssignment, bigint>();
   /** Requests on one connection are answered in the order in which they were sent. */
   readonly #coordinator: RequestLine = new RequestLine();
   readonly #writer: RequestLine = new RequestLine();
@@ -158,7 +160,14 @@ export class MemoryMember implements DriverSession {
   }
 
   transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
-    const transact = (): Promise<void> => this.#request("transact", () => this.#transactNow(records, offsets));
+    const transact = async (): Promise<void> => {
+      await this.#request("transact", () => this.#transactNow(records, offsets));
+      for (const { assignment, offset } of offsets) {
+        if (offset >= (this.#doubted.get(assignment) ?? 0n)) {
+          this.#doubted.delete(assignment);
+        }
+      }
+    };
     // In line with commits too: one that was asked for earlier must not come later.
     return this.#coordinator.send(() => this.#writer.send(transact));
   }
@@ -317,12 +326,25 @@ export class MemoryMember implements DriverSession {
     for (const { assignment } of offsets) {
       this.#refuseZombie(assignment);
     }
+    if (offsets.every((entry) => this.#isCarriedOut(entry))) {
+      return;
+    }
     const transaction = this.#parts.broker.transaction();
     for (const record of records) {
       transaction.append(record.topic, this.#appended(record));
     }
     transaction.commit();
     this.#commitNow(offsets);
+    for (const { assignment, offset } of offsets) {
+      this.#doubted.set(assignment, offset);
+    }
+  }
+
+  /** The group is where a transaction has ended whose answer was lost: what it wrote must not be written again. */
+  #isCarriedOut({ assignment, offset }: OffsetCommit): boolean {
+    const { topic, partition } = assignment;
+    const end = this.#doubted.get(assignment);
+    return end !== undefined && offset <= end && this.#parts.broker.committed(this.#group.groupId, topic, partition) === end;
   }
 
   #refuseZombie(assignment: PartitionAssignment): void {
