@@ -306,6 +306,7 @@ const promises = [
       pipeChaos,
       [`${consumer}/consumer-pipe.test.ts`, "a plain commit that waits for a transaction to end does not move the group back"],
       [`${consumer}/consumer-pipe.test.ts`, "each event counts once, whatever members come, go and expire"],
+      ["test/integration/lost-commit-answers.test.ts", "goes on, and readers of what is committed see each record once"],
     ],
   },
   {

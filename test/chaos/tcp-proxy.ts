@@ -8,6 +8,8 @@ export class TcpProxy {
   readonly #sockets = new Set<Socket>();
   #state: "open" | "cut" | "black-hole" = "open";
   #swallowsFetches = false;
+  /** The request whose answer is to be lost, and who waits for it. */
+  #loses: { readonly apiKey: number; readonly lost: () => void } | null = null;
   readonly #swallowed = new Set<Socket>();
   /** Swallowed for good. */
   readonly #dead = new Set<Socket>();
@@ -72,9 +74,17 @@ export class TcpProxy {
     this.#swallowsFetches = true;
   }
 
+  /** The next request of this kind passes, and nothing that the broker says after it on that connection. Resolves when it has passed. */
+  loseNextAnswer(apiKey: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#loses = { apiKey, lost: resolve };
+    });
+  }
+
   heal(): void {
     this.#state = "open";
     this.#swallowsFetches = false;
+    this.#loses = null;
     this.#swallowed.clear();
     for (const socket of this.#sockets) {
       if (this.#dead.has(socket)) {
@@ -97,7 +107,17 @@ export class TcpProxy {
     }
     const broker = connect(this.#targetPort, "127.0.0.1");
     const requests = new Requests();
-    this.#join(client, broker, (bytes) => (this.#speaksKafka ? requests.without(bytes, () => this.#swallowsFetches) : bytes));
+    const passes = (apiKey: number): boolean => {
+      if (this.#loses?.apiKey === apiKey) {
+        this.#loses.lost();
+        this.#loses = null;
+        this.#dead.add(broker);
+        this.#swallowed.add(broker);
+        broker.pause();
+      }
+      return !this.#swallowsFetches || apiKey !== fetchKey;
+    };
+    this.#join(client, broker, (bytes) => (this.#speaksKafka ? requests.passing(bytes, passes) : bytes));
     this.#join(broker, client, (bytes) => bytes);
     if (this.#state === "black-hole") {
       client.pause();
@@ -129,14 +149,14 @@ const fetchKey = 1;
 class Requests {
   #rest: Buffer = Buffer.alloc(0);
 
-  /** The whole requests that have come, without the fetches where they are to be swallowed. */
-  without(bytes: Buffer, swallowsFetches: () => boolean): Buffer {
+  /** The whole requests that have come, without those that are to be swallowed. */
+  passing(bytes: Buffer, passes: (apiKey: number) => boolean): Buffer {
     const passed: Buffer[] = [];
     let rest = Buffer.concat([this.#rest, bytes]);
     while (rest.length >= 6 && rest.length >= 4 + rest.readInt32BE(0)) {
       const request = rest.subarray(0, 4 + rest.readInt32BE(0));
       rest = rest.subarray(request.length);
-      if (!swallowsFetches() || request.readInt16BE(4) !== fetchKey) {
+      if (passes(request.readInt16BE(4))) {
         passed.push(request);
       }
     }
