@@ -163,6 +163,37 @@ describe("a handler with columns", () => {
     expect(applied).toEqual([row(1), row(1), null]);
   });
 
+  test("a validator changes nothing of what a sink of the same table gets", async () => {
+    const applied: unknown[] = [];
+    const sink: Sink = {
+      name: "copy",
+      claim: async () => [],
+      apply: async ({ events }) => void applied.push(...events.map((event) => event.toObject())),
+      close: async () => {},
+    };
+    const validate = (value: unknown): { value: { id: string } } => ({ value: { id: String((value as { id: number }).id) } });
+    const schema: StandardSchema<{ id: string }> = { "~standard": { version: 1, vendor: "test", validate } };
+    const seen: unknown[] = [];
+    const see = (event: CdcEvent): void => void seen.push(event.toObject());
+    const handlers = { create: see, update: see, delete: see, row: see, tombstone: see } as const;
+    const records = [...life, { key: key(1), value: null }, { key: key(4), value: JSON.stringify(row(4)) }];
+    await consume((consumer) => consumer.on("orders", handlers as never, { row: schema, key: schema }).to(sink), records);
+    expect(applied).toMatchObject([
+      { key: { id: 1 }, before: null, after: row(1) },
+      { key: { id: 1 }, before: row(1), after: row(1) },
+      { key: { id: 1 }, before: row(1), after: null },
+      { kind: "tombstone", key: { id: 1 } },
+      { kind: "row", key: { id: 4 }, row: row(4) },
+    ]);
+    expect(seen).toMatchObject([
+      { key: { id: "1" }, before: null, after: { id: "1" } },
+      { key: { id: "1" }, before: { id: "1" }, after: { id: "1" } },
+      { key: { id: "1" }, before: { id: "1" }, after: null },
+      { kind: "tombstone", key: { id: "1" } },
+      { kind: "row", key: { id: "4" }, row: { id: "4" } },
+    ]);
+  });
+
   test("a record that does not decode is a dead letter, and its bytes are whole", async () => {
     const records = [...life, { key: key(1), value: '{"before":null,"after":{"id":1' }, ...life];
     const failure = { poison: "dead-letter", deadLetterTopic: "dead" } as const;

@@ -76,6 +76,8 @@ export { withoutNull } from "./encoding/type.ts";
 export { fingerprintId, schemasByFingerprint } from "./encoding/avro/fingerprint.ts";
 export type { EnvelopeFormat, EnvelopeScope, Route, Shape } from "./envelope/envelope.ts";
 export type { Origin } from "./envelope/origin.ts";
+export { withParts } from "./envelope/with-parts.ts";
+export type { EventParts } from "./envelope/with-parts.ts";
 export { EnvelopedChange } from "./envelope/change-event.ts";
 export { PlainRow, UnknownValue } from "./envelope/control-events.ts";
 export type { Frame, Framing, Message, MessageChoice, Payload, Side } from "./framing/framing.ts";

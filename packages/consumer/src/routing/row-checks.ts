@@ -1,4 +1,4 @@
-import { type CdcEvent, UNAVAILABLE } from "@cdckit/decode";
+import { type CdcEvent, type EventParts, UNAVAILABLE, withParts } from "@cdckit/decode";
 import { ConsumerError } from "../errors.ts";
 import { place } from "../failure/halt.ts";
 import { pendingOf } from "../user-code/user-value.ts";
@@ -64,64 +64,65 @@ type Checked = Record<Part, unknown>;
 
 /** The target, with its events checked first. It is synchronous if the validators and the handler are. */
 export function checkedTarget(target: Target, checks: RowChecks, pattern: string): Target {
-  // A retry gets the event as it was checked: a validator must not get its own result.
-  const checked = new WeakSet<CdcEvent>();
-  const check = (event: CdcEvent): void | Promise<void> => {
-    if (checked.has(event)) {
-      return undefined;
-    }
-    const pending = checkEvent(event, checks, pattern);
-    return pending === undefined ? void checked.add(event) : pending.then(() => void checked.add(event));
+  // A retry gets the event as it was checked: a validator is asked once.
+  const known = new WeakMap<CdcEvent, CdcEvent>();
+  const keep = (event: CdcEvent, checked: CdcEvent): CdcEvent => {
+    known.set(event, checked);
+    return checked;
+  };
+  const check = (event: CdcEvent): CdcEvent | Promise<CdcEvent> => {
+    const checked = known.get(event) ?? checkEvent(event, checks, pattern);
+    return checked instanceof Promise ? checked.then((late) => keep(event, late)) : keep(event, checked);
   };
   if (target.kind === "each") {
     return {
       kind: "each",
       handle: (event) => {
-        const pending = check(event);
-        return pending === undefined ? target.handle(event) : pending.then(() => target.handle(event));
+        const checked = check(event);
+        return checked instanceof Promise ? checked.then((late) => target.handle(late)) : target.handle(checked);
       },
     };
   }
   return {
     kind: "batch",
     handle: (events) => {
-      const pending = allOf(events, check);
-      return pending === undefined ? target.handle(events) : pending.then(() => target.handle(events));
+      const checked = allOf(events, check);
+      return checked instanceof Promise ? checked.then((late) => target.handle(late)) : target.handle(checked);
     },
   };
 }
 
-/** What is to be awaited of all of them, or nothing. If one throws, the promises of those before it are still handled. */
-function allOf<T>(items: readonly T[], check: (item: T) => void | Promise<void>): void | Promise<void> {
-  const pending: Promise<void>[] = [];
+/** The results of all of them; a promise if one of them is. If one throws, the promises of those before it are still handled. */
+function allOf<T, R>(items: readonly T[], ask: (item: T) => R | Promise<R>): readonly R[] | Promise<readonly R[]> {
+  const results: (R | Promise<R>)[] = [];
   try {
     for (const item of items) {
-      const one = check(item);
-      if (one !== undefined) {
-        pending.push(one);
-      }
+      results.push(ask(item));
     }
   } catch (error) {
-    void Promise.allSettled(pending);
+    void Promise.allSettled(results);
     throw error;
   }
-  return pending.length === 0 ? undefined : Promise.all(pending).then(() => undefined);
+  return results.some((result) => result instanceof Promise) ? Promise.all(results) : (results as R[]);
 }
 
-/** All parts are validated before one is replaced: an event is either as it came, or as its validators gave it. */
-function checkEvent(event: CdcEvent, checks: RowChecks, pattern: string): void | Promise<void> {
-  const taken: (() => void)[] = [];
-  const judge = (part: Part, result: unknown): void => {
-    const value = valueOf(event, part, result, pattern);
-    taken.push(() => void ((event as unknown as Checked)[part] = value));
-  };
-  const pending = allOf(partsOf(event, checks), ([part, schema]) => {
+type Replacement = readonly [Part, unknown];
+
+/** The event as its validators gave it. All parts are validated before one is replaced. */
+function checkEvent(event: CdcEvent, checks: RowChecks, pattern: string): CdcEvent | Promise<CdcEvent> {
+  const judge = (part: Part, result: unknown): Replacement => [part, valueOf(event, part, result, pattern)];
+  const replacements = allOf(partsOf(event, checks), ([part, schema]): Replacement | Promise<Replacement> => {
     const result: unknown = schema["~standard"].validate((event as unknown as Checked)[part]);
     const later = pendingOf(result);
     return later === null ? judge(part, result) : later.then((settled) => judge(part, settled));
   });
-  const take = (): void => taken.forEach((replace) => replace());
-  return pending === undefined ? take() : pending.then(take);
+  return replacements instanceof Promise ? replacements.then((late) => replaced(event, late)) : replaced(event, replacements);
+}
+
+/** Sinks may have the same event: it stays as it came. An event of a decoder of the user's cannot be copied. */
+function replaced(event: CdcEvent, replacements: readonly Replacement[]): CdcEvent {
+  const parts: EventParts = Object.fromEntries(replacements);
+  return replacements.length === 0 ? event : (withParts(event, parts) ?? Object.assign(event, parts));
 }
 
 function partsOf(event: CdcEvent, { row, key }: RowChecks): [Part, StandardSchema][] {
@@ -150,7 +151,7 @@ function isKeyOnly(before: object, key: unknown): boolean {
   return Object.keys(before).every((name) => names.includes(name) || (before as Record<string, unknown>)[name] === null);
 }
 
-/** The validator's result for the part. The event belongs to this handler alone, so the part is replaced in place. */
+/** The validator's result for the part. */
 function valueOf(event: CdcEvent, part: Part, result: unknown, pattern: string): unknown {
   if (typeof result !== "object" || result === null || !("value" in result || "issues" in result)) {
     throw new TypeError(`expected the validator of ${part} of ${JSON.stringify(pattern)} to give { value } or { issues }`);

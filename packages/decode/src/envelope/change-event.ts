@@ -82,6 +82,15 @@ export class EnvelopedChange extends RecordEvent implements ChangeEvent {
     return applyTo(this.after, previous);
   }
 
+  /** Another object with the same fields. */
+  copy(): EnvelopedChange {
+    return new EnvelopedChange(this.op, this.table, this.before, this.after, this.#sourceFields, this.#origin);
+  }
+
+  protected get sourceFields(): SourceFields {
+    return this.#sourceFields;
+  }
+
   /** Drops all other columns of the images. */
   keepColumns(columns: ReadonlySet<string>): void {
     this.before = this.before === null ? null : withColumns(this.before, columns);

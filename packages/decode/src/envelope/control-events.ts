@@ -46,6 +46,11 @@ export class PlainRow extends RecordEvent implements RowEvent {
     return this.#origin;
   }
 
+  /** Another object with the same fields. */
+  copy(): PlainRow {
+    return new PlainRow(this.row, this.#origin, this.table);
+  }
+
   /** Drops all other columns of the row. */
   keepColumns(columns: ReadonlySet<string>): void {
     this.row = withColumns(this.row, columns);
@@ -80,6 +85,11 @@ export class Tombstone extends ControlEvent implements TombstoneEvent {
 
   get table(): TableName | null {
     return tableOfHeaders(this.headers, this.scope);
+  }
+
+  /** Another object with the same fields. */
+  copy(): Tombstone {
+    return new Tombstone(this.origin);
   }
 
   protected fields(): Record<string, unknown> {

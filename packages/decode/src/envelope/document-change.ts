@@ -22,6 +22,11 @@ export class DocumentChange extends EnvelopedChange {
     this.#updateDescription = updateDescription;
   }
 
+  override copy(): DocumentChange {
+    const { op, table, before, after, sourceFields, origin } = this;
+    return new DocumentChange(op, table, before, after, sourceFields, this.#updateDescription, origin);
+  }
+
   override get updateDescription(): UpdateDescription | null {
     return this.#updateDescription;
   }
