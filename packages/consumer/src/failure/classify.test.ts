@@ -49,8 +49,29 @@ describe("the kind of failure that an error is", () => {
 
   test("the user is asked first", () => {
     expect(classify(new TypeError("x"), () => true)).toBe("unclear");
+    expect(classify(errorWith({ status: 403 }), () => true)).toBe("unclear");
     expect(classify(errorWith({ code: "ECONNRESET" }), () => false)).toBe("poison");
     expect(classify(errorWith({ code: "ECONNRESET" }), () => undefined)).toBe("transient");
+  });
+
+  test.each([
+    ["outage", new DecodeError("schema-unavailable", "x")],
+    ["unknown-schema", new DecodeError("schema-not-found", "x")],
+    ["transient", errorWith({ code: "ECONNRESET" })],
+    ["permanent", new ConsumerError("unhandled-event", "x")],
+  ] as const)("a user who says that it can be retried does not make of an %s failure the record's fault", (kind, error) => {
+    expect(classify(error, () => true)).toBe(kind);
+  });
+
+  test.each([
+    ["outage", new DecodeError("schema-unavailable", "x")],
+    ["unknown-schema", new DecodeError("schema-not-found", "x")],
+    ["outage", errorWith({ code: "unavailable", retriable: true })],
+    ["permanent", new DecodeError("schema-refused", "x")],
+    ["permanent", new ConsumerError("unhandled-event", "x")],
+    ["permanent", new ConsumerError("callback-failed", "x")],
+  ] as const)("a user who knows no other error than theirs does not make an %s a dead letter: %s", (kind, error) => {
+    expect(classify(error, () => false)).toBe(kind);
   });
 
   test("a chain of causes that leads back to itself ends", () => {
@@ -75,7 +96,8 @@ describe("what a sink threw", () => {
     ["a deadlock", errorWith({ code: "40P01" }), "transient"],
     ["a constraint", errorWith({ code: "23505" }), "poison"],
     ["an error that says nothing", new Error("who knows"), "unclear"],
-    ["a refused connection that the user calls final", errorWith({ code: "ECONNREFUSED" }), "poison", () => false],
+    ["a refused connection that the user calls retriable", errorWith({ code: "ECONNREFUSED" }), "outage", (): boolean => true],
+    ["a refused connection that the user calls final", errorWith({ code: "ECONNREFUSED" }), "poison", (): boolean => false],
   ] as const)("%s is what it is of a handler", (_, error, kind, isRetriable?: () => boolean) => {
     expect(classifyAtSink(error, isRetriable)).toBe(kind);
   });

@@ -18,7 +18,10 @@ export type FailureKind =
   /** The record itself is to blame: a retry gives the same error. */
   | "poison";
 
-/** Decides before the table does. Undefined leaves the decision to the table. */
+/**
+ * Decides before the table does, of what handlers, validators and sinks throw. True: it is retried, also if the table says that the record or a setting is to blame. False: it is poison at
+ * once, also if the table says that nobody could be reached. Undefined leaves the decision to the table.
+ */
 export type IsRetriable = (error: unknown) => boolean | undefined;
 
 const kindByDecodeCode: Readonly<Record<DecodeErrorCode, FailureKind>> = {
@@ -95,10 +98,27 @@ const maxCauses = 8;
  * database said. Throws a `ConsumerError` if `isRetriable` fails. `isRetriable` is asked about the record at `at`.
  */
 export function classify(error: unknown, isRetriable?: IsRetriable, at?: RecordCoordinates): FailureKind {
-  const verdict = isRetriable === undefined ? undefined : stateOf(isRetriable, error, at);
-  if (verdict !== undefined) {
-    return verdict ? "unclear" : "poison";
+  const kind = kindByTable(error);
+  if (isRetriable === undefined || isOurWord(error, kind)) {
+    return kind;
   }
+  const verdict = stateOf(isRetriable, error, at);
+  if (verdict === false) {
+    return "poison";
+  }
+  // What is retried already stays what it is: as "unclear", an outage would become a dead letter after a few attempts.
+  return verdict === true && (kind === "poison" || kind === "permanent") ? "unclear" : kind;
+}
+
+/**
+ * Whether it was said in our own words what happened: a registry, or a sink that says so, is waited for in any case, and an event that nobody
+ * takes halts with `strict`. A function that is written for what handlers throw would make dead letters of these.
+ */
+function isOurWord(error: unknown, kind: FailureKind): boolean {
+  return kind === "outage" || kind === "unknown-schema" || (kind === "permanent" && (isDecodeError(error) || isConsumerError(error)));
+}
+
+function kindByTable(error: unknown): FailureKind {
   for (const cause of causesOf(error)) {
     const kind = kindOf(cause);
     if (kind !== null && kind !== "unclear") {

@@ -110,7 +110,11 @@ export interface FailureOptions {
    * @default []
    */
   readonly skip?: readonly SkippedRecord[];
-  /** Asked first about everything that was thrown. True retries, false does not, undefined leaves the decision to the consumer. */
+  /**
+   * Asked first about what handlers, validators and sinks throw. `undefined` leaves the decision to the table of errors: return it for every
+   * error that you do not know. `true`: it is retried, also if the table says that the record is to blame. `false`: it is poison at once,
+   * also a connection that was refused. A registry, or a sink that says that its store cannot be reached, is waited for in any case.
+   */
   readonly isRetriable?: IsRetriable;
   /**
    * Where a partition goes on when records are gone that the group, or a sink, has not handled: retention has deleted them, or the topic
