@@ -30,8 +30,12 @@ function ownDecoder(
 ): Decoder {
   const decoderOptions = options.decoder as Exclude<ResolvedConsumerOptions["decoder"], Decoder>; // the caller has looked
   const isTopic = (topic: string): boolean => isSubscribed(options.topics, topic);
-  const hints = decoderOptions.topics ?? {};
-  return hintWatchingDecoder(decoderOf({ ...decoderOptions, ...more }), {
+  const { topics: hints = {}, onSchema: usersListener } = decoderOptions;
+  const onSchema: SchemaListener = (seen) => {
+    options.userFunctions.lookOn("decoder.onSchema", () => usersListener?.(seen));
+    more.onSchema(seen);
+  };
+  return hintWatchingDecoder(decoderOf({ ...decoderOptions, ...more, onSchema }), {
     logger: options.logger,
     hints,
     isSubscribed: isTopic,

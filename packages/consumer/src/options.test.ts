@@ -1,3 +1,4 @@
+import { createDecoder } from "@cdckit/decode";
 import { describe, expect, test } from "vitest";
 import { createConsumer } from "./consumer.ts";
 import type { KafkaDriver } from "./driver.ts";
@@ -59,6 +60,9 @@ describe("consumer options", () => {
     ["decoder.vaules", { decoder: { vaules: {} } }],
     ["registry", { decoder: { schemas: {} } }],
     ["decoder", { decoder: "json" }],
+    ["decoder.selectColumns", { decoder: { selectColumns: () => null } }],
+    ["decoder.onSchema", { decoder: { onSchema: "log" } }],
+    ["registry", { decoder: createDecoder(), registry: { url: "http://127.0.0.1:1" } }],
     ["delivery.maxinflight", { delivery: { maxinflight: 1 } }],
   ])("a wrong %s is named", (path, change) => {
     const { code, message } = failureOf(change);

@@ -25,6 +25,9 @@ import { stderrLogger } from "./observe/stderr-logger.ts";
 import type { Startup } from "./startup.ts";
 import { check, checkChoice, checkCount, checkMembers } from "./option-checks.ts";
 
+/** The options of the decoder that the consumer sets itself. */
+type OwnDecoderOptions = "schemas" | "selectColumns";
+
 /** The options of `createConsumer`. `driver`, `groupId` and `topics` are required. */
 export interface ConsumerOptions {
   /** The Kafka client: `kafkajs({ brokers })`, `memory({ topics })`, ... */
@@ -45,10 +48,11 @@ export interface ConsumerOptions {
   /** Where schemas come from: the options of `createRegistry`, or a source of your own. Not needed for JSON. */
   readonly registry?: RegistryOptions | SchemaSource | undefined;
   /**
-   * How values are made, what topics cannot say themselves, and the limits. Or a decoder of your own.
+   * The options of `createDecoder`: how values are made, what topics cannot say themselves, the limits. Schemas come from `registry`, and
+   * handlers name their columns. Or a decoder of your own, which then has its schemas already: `registry` is refused beside it.
    * @default those of its members
    */
-  readonly decoder?: Pick<DecoderOptions, "values" | "topics" | "limits" | "validation" | "jsonSchemaValidator"> | Decoder;
+  readonly decoder?: Omit<DecoderOptions, OwnDecoderOptions> | Decoder;
   /**
    * If this is set, an event that no handler and no sink takes halts the consumer before it is committed. This includes tombstones,
    * truncates and control events: each kind that comes needs a handler, which may do nothing.
@@ -115,7 +119,7 @@ export interface ResolvedConsumerOptions {
   readonly topics: readonly (string | RegExp)[];
   readonly from: ResolvedStart;
   readonly registry: RegistryOptions | SchemaSource | undefined;
-  readonly decoder: Pick<DecoderOptions, "values" | "topics" | "limits" | "validation" | "jsonSchemaValidator"> | Decoder;
+  readonly decoder: Omit<DecoderOptions, OwnDecoderOptions> | Decoder;
   readonly strict: boolean;
   readonly delivery: ResolvedDeliveryOptions;
   readonly failure: ResolvedFailureOptions;
@@ -171,7 +175,7 @@ export function resolveOptionsWithoutDriver(options: Omit<ConsumerOptions, "driv
   check(options.strict === undefined || typeof options.strict === "boolean", "strict", "true or false", options.strict);
   const delivery = resolveDeliveryOptions(options.delivery);
   const failure = resolveFailureOptions(options.failure);
-  checkDecoder(options.decoder);
+  checkDecoder(options.decoder, options.registry);
   checkClock(options.clock);
   refuseOwnDeadLetters(options.topics, failure.deadLetterTopic);
   const userFunctions = new UserFunctions();
@@ -216,14 +220,32 @@ function checkClock(clock: unknown): void {
   check(!isOld, "clock.yieldToEventLoop", "a function (it was called breathe before)", undefined);
 }
 
-function checkDecoder(decoder: unknown = {}): void {
+/** A new option of the decoder does not compile without a name here. */
+const decoderOptions: Readonly<Record<keyof Omit<DecoderOptions, OwnDecoderOptions>, true>> = {
+  values: true,
+  topics: true,
+  limits: true,
+  validation: true,
+  jsonSchemaValidator: true,
+  learn: true,
+  apicurioIds: true,
+  formats: true,
+  onSchema: true,
+};
+
+function checkDecoder(decoder: unknown = {}, registry: unknown): void {
   if (typeof decoder === "object" && decoder !== null && "decodeAt" in decoder) {
+    if (registry !== undefined) {
+      throw new ConsumerError("invalid-option", "registry is not asked by a decoder of your own: give it to createDecoder as schemas");
+    }
     return;
   }
   if (typeof decoder === "object" && decoder !== null && (decoder as Plain)["schemas"] !== undefined) {
     throw new ConsumerError("invalid-option", "decoder.schemas is no option of a consumer: give the schema source as registry");
   }
-  checkMembers("decoder", decoder, ["values", "topics", "limits", "validation", "jsonSchemaValidator"]);
+  checkMembers("decoder", decoder, Object.keys(decoderOptions));
+  const { onSchema } = decoder as Plain;
+  check(onSchema === undefined || typeof onSchema === "function", "decoder.onSchema", "a function", onSchema);
 }
 
 function checkTopics(topics: unknown): void {

@@ -168,7 +168,7 @@ test("an event of another trigger is refused, so that a wrong trigger is seen", 
 });
 
 test("a null value is a tombstone, whether it is null or left out, and an empty one is not", async () => {
-  const { handler } = handlerOf({ decoder: createDecoder({ topics: { t: { value: { encoding: "text" } } } }) });
+  const { handler } = handlerOf({ registry: undefined, decoder: createDecoder({ topics: { t: { value: { encoding: "text" } } } }) });
   const kinds: string[] = [];
   handler.on("*", ({ kind }) => void kinds.push(kind));
   const record = { topic: "t", partition: 0, timestamp: 0, key: Buffer.from("1").toString("base64") };
@@ -194,6 +194,10 @@ test("wrong options and handlers are refused where they are given", () => {
     ],
     [{ registry: { url: "ftp://registry" } }, "[invalid-option] registry."],
     [{ decoder: { schemas: {} } }, "[invalid-option] expected decoder to be options of a decoder without schemas"],
+    [
+      { decoder: createDecoder(), registry: { url: "http://127.0.0.1:1" } },
+      "[invalid-option] registry is not asked by a decoder of your own",
+    ],
     [{ decoder: { values: { int64: "float" } } }, "[invalid-option] decoder."],
   ] as const;
   for (const [wrong, message] of options) {

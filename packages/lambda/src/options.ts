@@ -7,9 +7,9 @@ import { silentLogger, stderrLogger } from "./stderr-logger.ts";
 /** The options of `createLambdaHandler`. All of them may be left out. */
 export interface LambdaHandlerOptions {
   /** Where schemas come from: the options of `createRegistry`, or a source of your own. Not needed for JSON. */
-  readonly registry?: RegistryOptions | SchemaSource;
-  /** How values are made, what topics cannot say themselves, and the limits. Or a decoder of your own. */
-  readonly decoder?: Pick<DecoderOptions, "values" | "topics" | "limits" | "validation" | "jsonSchemaValidator"> | Decoder;
+  readonly registry?: RegistryOptions | SchemaSource | undefined;
+  /** The options of `createDecoder` except `schemas`, which come from `registry`. Or a decoder of your own: `registry` is refused beside it. */
+  readonly decoder?: Omit<DecoderOptions, "schemas"> | Decoder;
   /**
    * If this is set, an event that no handler takes is a failure of its record.
    * @default false
@@ -77,6 +77,9 @@ export function resolveLambdaHandlerOptions(options: LambdaHandlerOptions = {}):
   if (registry !== undefined && (typeof registry !== "object" || registry === null)) {
     const found = registry === null ? "null" : `a ${typeof registry}`; // without its value: an address may hold a password
     throw invalid(`expected registry to be { url: "http://..." } or a schema source, found ${found}`);
+  }
+  if ("decode" in decoder && registry !== undefined) {
+    throw invalid("registry is not asked by a decoder of your own: give it to createDecoder as schemas");
   }
   const target = logger === false ? silentLogger : (logger ?? stderrLogger);
   return Object.freeze({ registry, decoder, strict, throws: failure === "throw", reserveMs, logger: target });
