@@ -267,7 +267,7 @@ export const roomTables = {
         "ui",
         "verdict",
       ],
-      main: ["cli", "exit-codes", "negative-timeouts", "observe", "terminal:types"],
+      main: ["cli", "exit-codes", "negative-timeouts", "observe", "terminal"],
       index: ["cli", "codec", "exit-codes", "presentation", "result:types", "terminal:types"],
     },
     layers: ["scenario"],

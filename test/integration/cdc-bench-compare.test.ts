@@ -81,7 +81,7 @@ await describeWithKafka("cdc-bench compare on a broker", (kafka) => {
   }
 
   /** Topics that comparisons make, and the groups of this run: other tests read from the same broker. */
-  async function leftAtTheBroker({ pid }: Ended): Promise<readonly string[]> {
+  async function leftAtTheBroker({ pid }: Pick<Ended, "pid">): Promise<readonly string[]> {
     const topics = (await admin.listTopics()).filter((name) => name.startsWith("cdc-bench-compare-"));
     const groups = (await admin.listGroups()).groups.map(({ groupId }) => groupId).filter((name) => name.startsWith(`cdc-bench-${pid}-`));
     return [...topics, ...groups];
@@ -190,6 +190,32 @@ await describeWithKafka("cdc-bench compare on a broker", (kafka) => {
     expect(code, stderr).toBe(130);
     expect((JSON.parse(stdout) as Compared).aborted).toBe(true);
     expect(await leftAtTheBroker(ended)).toEqual([]);
+    expect(filesIn(state)).toEqual([]);
+  });
+
+  test("a reader of its output that leaves at the same Ctrl-C changes neither the exit code nor what is removed", async () => {
+    const state = newState();
+    const child = spawn(
+      process.execPath,
+      [binary, "compare", "--brokers", kafka.brokers, "--rows", "500", "--formats", "json", "--rounds", "900"],
+      {
+        env: { ...process.env, XDG_STATE_HOME: state },
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+      if (!child.killed && /warming up|round/.test(said)) {
+        // As in `cdc-bench compare 2>&1 | tee log`: the terminal interrupts both.
+        child.stdout.destroy();
+        child.stderr.destroy();
+        child.kill("SIGINT");
+      }
+    });
+    const [code] = (await once(child, "exit")) as [number | null];
+    expect(code).toBe(130);
+    expect(await leftAtTheBroker({ pid: child.pid })).toEqual([]);
     expect(filesIn(state)).toEqual([]);
   });
 

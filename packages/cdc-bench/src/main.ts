@@ -7,14 +7,13 @@ import { letBeFollowed } from "./observe/followed-process.ts";
 import { createLiveScreen } from "./observe/live-screen.ts";
 import { observeFdVariable } from "./observe/observation-pipe.ts";
 import { hideNegativeTimeouts } from "./negative-timeouts.ts";
-import type { Terminal } from "./terminal.ts";
+import { readerLeft, type Terminal } from "./terminal.ts";
 
 /** How long what a command left open may keep the process, once its results are written. */
 const lingerMs = 2_000;
 
 /** The command line of this process: reads argv, listens to Ctrl-C, sets the exit code. */
 export async function runProcess(): Promise<void> {
-  endQuietlyWhenReaderLeaves(process.stdout);
   hideNegativeTimeouts();
   const args = process.argv.slice(2);
   const liveLine = process.stderr.isTTY === true && process.env["TERM"] !== "dumb" && process.env["CI"] === undefined;
@@ -26,6 +25,9 @@ export async function runProcess(): Promise<void> {
   const env = takeEnvironment();
   const interrupt = new AbortController();
   abortAtCtrlC(interrupt);
+  abortWhenReaderLeaves(process.stdout, interrupt);
+  // What is said to nobody changes nothing: a command still removes what it made.
+  process.stderr.on("error", throwUnlessReaderLeft);
   // Not a second Ctrl-C: what is there is still written.
   const followed = letBeFollowed(env, () => interrupt.abort());
   const terminal: Terminal = {
@@ -42,7 +44,9 @@ export async function runProcess(): Promise<void> {
     "uncaughtException",
     (error) => void explainFailure(error, terminal, args.includes("--debug")).then((code) => process.exit(code)),
   );
-  process.exitCode = await runProgram(args, terminal);
+  const code = await runProgram(args, terminal);
+  // `cdc-bench inspect | head` is not an error.
+  process.exitCode = code === exitCodes.interrupted && interrupt.signal.reason === readerLeft ? exitCodes.ok : code;
   await followed.finish();
   (process.stdin as Readable).destroy();
   // Behind the results, however slowly they are read.
@@ -59,22 +63,28 @@ function takeEnvironment(): Terminal["env"] {
 
 /** The first Ctrl-C lets a command print what it has; the second one ends the process at once. */
 function abortAtCtrlC(controller: AbortController): void {
+  let isInterrupted = false;
   const interrupt = (): void => {
-    if (controller.signal.aborted) {
+    if (isInterrupted) {
       process.exit(exitCodes.interrupted);
     }
+    isInterrupted = true;
     controller.abort();
   };
   process.on("SIGINT", interrupt);
   process.on("SIGTERM", interrupt);
 }
 
-/** `cdc-bench inspect | head` is not an error. */
-function endQuietlyWhenReaderLeaves(stdout: Writable): void {
+/** Nobody reads the results: the command ends early, as at Ctrl-C, and removes what it made. */
+function abortWhenReaderLeaves(stdout: Writable, controller: AbortController): void {
   stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") {
-      throw error;
-    }
-    process.exit(exitCodes.ok);
+    throwUnlessReaderLeft(error);
+    controller.abort(readerLeft);
   });
+}
+
+function throwUnlessReaderLeft(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") {
+    throw error;
+  }
 }

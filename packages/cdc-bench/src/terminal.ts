@@ -12,6 +12,9 @@ export interface LiveScreen {
   clear(): void;
 }
 
+/** The reason of `Terminal.interrupt` if the program that read stdout has ended: `cdc-bench inspect | head`. */
+export const readerLeft: unique symbol = Symbol("the reader of stdout has left");
+
 /** What a command may know of the world around it: passed in, so that a test can be the world. */
 export interface Terminal {
   /** Where results go. */
@@ -28,7 +31,7 @@ export interface Terminal {
   readonly logger?: Logger;
   /** The environment variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Aborted when the user interrupts. */
+  /** Aborted when the user interrupts, or (with the reason `readerLeft`) when nobody reads the results any more. */
   readonly interrupt: AbortSignal;
 }
 

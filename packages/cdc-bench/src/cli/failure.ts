@@ -1,11 +1,13 @@
 import { BenchError } from "../bench-error.ts";
 import type { ExitCode } from "../exit-codes.ts";
+import { printable } from "../report/text-width.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Says on stderr, in a sentence, why a command failed, and gives the exit code for it. A stack trace is shown only on request. */
 export async function explainFailure(error: unknown, terminal: Terminal, isDebug: boolean): Promise<ExitCode> {
   const { sentence, code } = await verdictOf(error);
-  terminal.stderr.write(`cdc-bench: ${sentence}\n`);
+  // A sentence may name a topic, a table or a member, whose names are anybody's.
+  terminal.stderr.write(`cdc-bench: ${printable(sentence)}\n`);
   if (isDebug && error instanceof Error) {
     terminal.stderr.write(`${error.stack ?? error.message}\n`);
     for (let cause = error.cause; cause instanceof Error; cause = cause.cause) {

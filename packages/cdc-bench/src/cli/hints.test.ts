@@ -82,10 +82,34 @@ describe("hints from a source that has the types", () => {
     const away = await cdcBench("hints", "--from", "postgres://u:canary@127.0.0.1:1/x", "--table", "a.b");
     expect(away).toMatchObject({ code: exitCodes.connection, stderr: expect.stringContaining("ECONNREFUSED") });
     expect(away.stderr).not.toContain("canary");
+    const other = await cdcBench("hints", "--from", "mariadb://u:canary@127.0.0.1:1/x", "--table", "a.b");
+    expect(other).toMatchObject({ code: exitCodes.usage, stderr: expect.stringContaining("PostgreSQL") });
+    expect(other.stderr).not.toContain("canary");
   });
 });
 
 describe("values that carry no types", () => {
+  test("move no cursor with the names of their columns, tables and topics", async () => {
+    const hostile = "a\u001b]0;owned\u0007";
+    const value = (i: number): string =>
+      JSON.stringify({
+        before: null,
+        after: { id: i, [hostile]: "M+I=", made: 1_700_000_000_000_000 + i },
+        source: { connector: "postgresql", db: "d", schema: "s", table: hostile },
+        op: "c",
+        ts_ms: 1,
+      });
+    const file = join(folder, "hostile.ndjson");
+    const record = (i: number): string =>
+      JSON.stringify({ topic: hostile, partition: 0, offset: i, key: null, value: Buffer.from(value(i)).toString("base64") });
+    await writeFile(file, Array.from({ length: 50 }, (_, i) => `${record(i)}\n`).join(""));
+    for (const command of [["inspect"], ["doctor"], ["types"], ["run", "-n", "60"]]) {
+      const { stdout, stderr } = await cdcBench(...(command as [string]), "--file", file);
+      expect(`${stdout}${stderr}`, command.join(" ")).toContain("a?]0;owned");
+      expect(`${stdout}${stderr}`.replaceAll("\n", ""), command.join(" ")).not.toMatch(/\p{Cc}/u);
+    }
+  });
+
   test("are told of by inspect and doctor, with what to do, and typed ones are not", async () => {
     const plain = bundledRecording("salesorderdetail/json");
     const inspected = await cdcBench("inspect", "--file", plain.file, "-n", "20");

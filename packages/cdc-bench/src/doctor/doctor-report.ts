@@ -1,4 +1,5 @@
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
+import { printable } from "../report/text-width.ts";
 
 /** What one look of the doctor found. */
 export interface Check {
@@ -16,8 +17,8 @@ const marks: Readonly<Record<Check["status"], string>> = { ok: "ok", warning: "W
 
 /** One line for each check, and one more with what to do if something is wrong. */
 export function checkText({ name, status, detail, advice }: Check): string {
-  const line = `${marks[status].padEnd(7)}  ${name.padEnd(12)}  ${detail}\n`;
-  return advice === undefined ? line : `${line}${" ".repeat(23)}-> ${advice}\n`;
+  const line = `${marks[status].padEnd(7)}  ${name.padEnd(12)}  ${printable(detail)}\n`;
+  return advice === undefined ? line : `${line}${" ".repeat(23)}-> ${printable(advice)}\n`;
 }
 
 export function doctorJson(checks: readonly Check[]): Readonly<Record<string, unknown>> {

@@ -9,6 +9,8 @@ import { untilLed } from "./until-led.ts";
 export interface NewTopic {
   readonly topic: string;
   readonly partitions: number;
+  /** As the brokers say if left out. */
+  readonly replicationFactor?: number;
   /** Settings of the topic, such as `compression.type`. */
   readonly config?: Readonly<Record<string, string>>;
 }
@@ -27,9 +29,10 @@ export async function createTopics(connection: ClusterConnection, topics: readon
     return;
   }
   await withAdmin(connection, async (admin, kafka) => {
-    const wanted = topics.map(({ topic, partitions, config = {} }) => ({
+    const wanted = topics.map(({ topic, partitions, replicationFactor = -1, config = {} }) => ({
       topic,
       numPartitions: partitions,
+      replicationFactor,
       configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
     }));
     await untilAnswered(() => admin.createTopics({ topics: wanted, waitForLeaders: false })); // a busy broker may not know them yet: waited for below

@@ -2,6 +2,7 @@ import { type GroupPosition, lagOf, type PlannedPosition } from "./offset-plan.t
 import type { GroupMember } from "../load/cluster.ts";
 import { formatCount } from "../report/quantities.ts";
 import { type TableColumn, textTable } from "../report/text-table.ts";
+import { printable } from "../report/text-width.ts";
 
 export interface OffsetsReport {
   readonly groupId: string;
@@ -33,7 +34,7 @@ function membersText(members: readonly GroupMember[]): string {
     return "no members";
   }
   const names = members.map(({ clientId, host }) => `${clientId} at ${host.replace(/^\//, "")}`);
-  return `${members.length} ${members.length === 1 ? "member" : "members"} (${names.join(", ")})`;
+  return printable(`${members.length} ${members.length === 1 ? "member" : "members"} (${names.join(", ")})`);
 }
 
 const placeColumns: readonly TableColumn[] = [

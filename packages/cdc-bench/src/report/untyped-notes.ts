@@ -1,4 +1,5 @@
 import type { UntypedColumns } from "@cdckit/decode";
+import { printable } from "./text-width.ts";
 
 const maxColumns = 8;
 
@@ -18,5 +19,6 @@ export function untypedNote(untyped: UntypedColumns, topic: string): string {
   }
   const named = columns.slice(0, maxColumns).map(({ name, looksLike }) => `${name} (${looksLike})`);
   const more = columns.length > maxColumns ? ` and ${columns.length - maxColumns} more` : "";
-  return `${topic}: the values carry no types, and ${named.join(", ")}${more} may be more than they say; cdc-bench hints --from SOURCE --for ${topic} writes what they are.\n`;
+  const note = `${topic}: the values carry no types, and ${named.join(", ")}${more} may be more than they say; cdc-bench hints --from SOURCE --for ${topic} writes what they are.`;
+  return `${printable(note)}\n`;
 }

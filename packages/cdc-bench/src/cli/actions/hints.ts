@@ -33,6 +33,10 @@ export async function hints(flags: HintsFlags, terminal: Terminal): Promise<Exit
 
 async function columnsFrom(flags: HintsFlags, terminal: Terminal): Promise<ColumnHintTexts> {
   const { from, table, file } = flags;
+  if (from?.includes("://") === true && !isDatabase(from)) {
+    // Without the address: it may hold a password.
+    throw new BenchError("usage", "--from takes a topic, a subject, or the address of a PostgreSQL database: postgres://...");
+  }
   if (isDatabase(from)) {
     const named = table ?? flags.for?.[0]?.split(".").slice(-2).join(".");
     if (named === undefined) {

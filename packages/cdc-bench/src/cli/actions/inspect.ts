@@ -15,7 +15,7 @@ import { openResultSink } from "../../report/result-sink.ts";
 import { plainStyle, styleOf } from "../../report/text-style.ts";
 import { columnsOf } from "../../report/text-width.ts";
 import { untypedNotes } from "../../report/untyped-notes.ts";
-import type { Terminal } from "../../terminal.ts";
+import { readerLeft, type Terminal } from "../../terminal.ts";
 import { eventFilterOf, type InspectFlags, maskOf, recordFilterOf, refuseContradictions } from "../inspect-options.ts";
 import { resolveSource } from "../source-options.ts";
 
@@ -61,6 +61,9 @@ export async function inspect(flags: InspectFlags, terminal: Terminal): Promise<
   } finally {
     observer.end();
     await sink.close();
+  }
+  if (terminal.interrupt.reason === readerLeft) {
+    return exitCodes.interrupted; // whoever wrote `| head` has what they wanted
   }
   if (schemas === undefined && tally.failuresOf("schema-source-missing") > 0) {
     terminal.stderr.write(missingSchemasHint);

@@ -10,6 +10,7 @@ import type { Source } from "../../load/source.ts";
 import { isRegistryAtFault } from "../../registry-fault.ts";
 import { createObserver } from "../../observe/observer.ts";
 import { openResultSink } from "../../report/result-sink.ts";
+import { printable } from "../../report/text-width.ts";
 import type { Terminal } from "../../terminal.ts";
 import { declarationsOf } from "../../types/declarations.ts";
 import { patternOf, type SeenTable, SeenTables } from "../../types/seen-tables.ts";
@@ -93,7 +94,7 @@ async function fromRecords(source: Source, limit: number, terminal: Terminal): P
   const tables = seen.tables();
   const untyped = tables.filter(({ inferredFrom }) => inferredFrom !== null).map(({ table }) => patternOf(table));
   if (untyped.length > 0) {
-    terminal.stderr.write(untypedNote(untyped));
+    terminal.stderr.write(`${untypedNote(untyped)}\n`);
   }
   if (seen.failures > 0) {
     terminal.stderr.write(`${seen.failures} of ${records} records could not be decoded; cdc-bench inspect says why.\n`);
@@ -106,9 +107,9 @@ const maxNamedTables = 5;
 /** What the written types cannot know: JSON without a schema has numbers and text alone. */
 function untypedNote(patterns: readonly string[]): string {
   const more = patterns.length > maxNamedTables ? ` and ${patterns.length - maxNamedTables} more` : "";
-  return (
+  return printable(
     `${patterns.slice(0, maxNamedTables).join(", ")}${more}: the values carry no types, so these are what the rows showed. Text may be a decimal ` +
-    "or bytes, a number may be a time: cdc-bench hints writes what the columns are from a source that knows, or write the topic with schemas.\n"
+      "or bytes, a number may be a time: cdc-bench hints writes what the columns are from a source that knows, or write the topic with schemas.",
   );
 }
 

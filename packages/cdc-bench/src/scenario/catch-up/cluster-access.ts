@@ -8,7 +8,7 @@ import type { ClusterConnection } from "../../load/connection.ts";
 import { explainRefusal } from "../../load/explain-refusal.ts";
 import { createKafkaClient } from "../../load/kafka-client.ts";
 import { untilAnswered } from "../../load/passing-answers.ts";
-import { untilLed } from "../../load/until-led.ts";
+import { createTopics, type NewTopic } from "../../load/topics.ts";
 import type { Terminal } from "../../terminal.ts";
 import type { Places } from "./tap-driver.ts";
 
@@ -21,7 +21,7 @@ export interface ClusterAccess {
   readonly leftovers: Leftovers;
   /** A name of this run: `cdc-bench-drain-7f3a01-out-2`. */
   name(suffix: string): string;
-  makeTopic(topic: string, options: TopicOptions): Promise<void>;
+  makeTopic(topic: string, options: Omit<NewTopic, "topic">): Promise<void>;
   /** The name of a group that is deleted at the end. */
   makeGroup(suffix: string): Promise<string>;
   /** The offset after the last record of each partition of topics that has any; with transactions, after their markers. */
@@ -31,13 +31,6 @@ export interface ClusterAccess {
   remove(thing: Pick<Thing, "kind" | "name">): Promise<void>;
   /** Deletes what was made. Says on stderr what could not be. Never rejects. */
   close(): Promise<void>;
-}
-
-export interface TopicOptions {
-  readonly partitions: number;
-  /** -1: as the brokers say. */
-  readonly replicationFactor?: number;
-  readonly config?: Readonly<Record<string, string>>;
 }
 
 /** Reaches the brokers, or fails with a sentence. */
@@ -81,16 +74,9 @@ function clusterAccess(
     kafka,
     leftovers,
     name,
-    async makeTopic(topic, { partitions, replicationFactor = -1, config = {} }) {
+    async makeTopic(topic, options) {
       await leftovers.making({ kind: "topic", name: topic, at });
-      const configEntries = Object.entries(config).map(([key, value]) => ({ name: key, value }));
-      const wanted = { topic, numPartitions: partitions, replicationFactor, configEntries };
-      try {
-        await untilAnswered(() => admin.createTopics({ topics: [wanted], waitForLeaders: false })); // waited for below
-      } catch (error) {
-        throw await explainRefusal(connection, error);
-      }
-      await untilLed(kafka, [{ topic, partitions }]);
+      await createTopics(connection, [{ topic, ...options }]);
     },
     async makeGroup(suffix) {
       const groupId = name(suffix);
