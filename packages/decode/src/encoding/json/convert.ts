@@ -444,7 +444,7 @@ function typedItems(items: readonly unknown[]): unknown[] {
 
 function typedField(name: string, field: unknown): unknown {
   if (field instanceof NumberText) {
-    return finite(field.text, `the field ${name} of a hinted column`);
+    return finite(field.text, "a field of a hinted column");
   }
   if (typeof field === "string" && byteFields.has(name)) {
     return fromBase64(field, "a hinted column");

@@ -31,6 +31,21 @@ describe("a hint on a plain JSON column", () => {
     }
   });
 
+  test("names no member of a value in the error of a number that is out of range", async () => {
+    const value = Buffer.from(
+      '{"before":null,"after":{"p":{"canary":1e999}},"source":{"connector":"postgresql","db":"d","schema":"s","table":"t"},"op":"c"}',
+    );
+    const decoder = createDecoder({ topics: { t: { columns: { p: "io.debezium.data.geometry.Point" } } } });
+    const error: unknown = await Promise.resolve()
+      .then(() => decoder.decode(recordOf(value)))
+      .then(
+        ([event]) => (event?.kind === "change" ? event.after : event),
+        (thrown: unknown) => thrown,
+      );
+    expect(error).toMatchObject({ code: "value-invalid" });
+    expect(String(error)).not.toContain("canary");
+  });
+
   test("reads vectors as numbers, for each form of numbers", async () => {
     for (const numbers of ["double", "exact"] as const) {
       expect(await decodeColumn("[0.1,2,-3.5]", "io.debezium.data.DoubleVector", numbers)).toEqual([0.1, 2, -3.5]);
