@@ -89,7 +89,7 @@ const promises = [
   },
   {
     id: "P4",
-    text: "Sinks that keep rows and offsets in one fenced transaction apply each record once. A checkpoint keeps the id of its topic: a recreated topic is never gone on with in its middle.",
+    text: "Sinks that keep rows and offsets in one fenced transaction apply each record once. A checkpoint keeps the id of its topic: a recreated topic is read from its start, never from the old offset.",
     proofs: [
       simulation,
       [`${consumer}/consumer-sinks.test.ts`, "applies each row once, whatever members come, go and expire"],
@@ -118,7 +118,7 @@ const promises = [
   },
   {
     id: "P6",
-    text: "A client that keeps its membership and does not fetch is told of by health() within a minute, and so are brokers that cannot be reached. Connections to Kafka or PostgreSQL that swallow what is sent on them are replaced. What is waited for or tried again is told of within 5 seconds, and between attempts: what, where, since when and why.",
+    text: "health() reports a client that keeps its membership and does not fetch, and brokers that cannot be reached, within a minute. Connections to Kafka or PostgreSQL that do not answer are replaced. health() reports what is waited for or retried within 5 seconds, and between attempts: what, where, since when and why.",
     proofs: [
       chaos,
       [
@@ -192,7 +192,7 @@ const promises = [
   },
   {
     id: "P8",
-    text: "A record that cannot be handled holds up no other key for ever, and no other partition at all, and does not vanish: it halts the consumer, or becomes a dead letter in its own bytes under Kafka Connect's headers. What is not its fault never makes it one. A dead letter has a timestamp of its own, so that retention does not delete it by the age of its record.",
+    text: "A record that cannot be handled holds up no other key for ever, and no other partition at all, and does not vanish: it halts the consumer, or becomes a dead letter in its own bytes under Kafka Connect's headers. A failure that is not the record's fault never makes it a dead letter. A dead letter has a timestamp of its own, so that retention does not delete it by the age of its record.",
     proofs: [
       simulation,
       chaos,
@@ -323,7 +323,7 @@ const promises = [
   },
   {
     id: "P19",
-    text: "What waiting does not help is an error at the start, within seconds, with what to change: a login, TLS, an address, a topic, a registry that is none. What may pass is waited for and told of.",
+    text: "What waiting does not help is an error at the start, within seconds, with what to change: a login, TLS, an address, a topic, an address that is no schema registry. A failure that may pass is waited for, and health() reports it.",
     proofs: [
       [`${consumer}/consumer-start.test.ts`, "a message that names a schema, without a registry"],
       [`${consumer}/startup.test.ts`, "is an error at once, unless it is to wait"],

@@ -116,6 +116,7 @@ export {
   SchemaChangeLearner,
   TransactionAssembler,
   diffTypes,
+  sourcePositions,
   watchSchemas,
 } from "@cdckit/decode";
 export type {

@@ -12,6 +12,7 @@ export type FramingName =
   | "apicurio"
   | "glue"
   | "azure"
+  | "buf"
   | "single-object"
   | "ocf"
   | "ticdc"

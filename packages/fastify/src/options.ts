@@ -24,7 +24,7 @@ export interface FastifyCdcOptions {
    */
   readonly livePath?: string | false;
   /**
-   * The path that answers 200 while the consumer is a member of its group and nothing is wrong. `false`: no such route.
+   * The path that answers 200 while the consumer is a member of its group and nothing holds it up. `false`: no such route.
    * @default "/readyz"
    */
   readonly readyPath?: string | false;

@@ -40,7 +40,7 @@ const definitions: readonly Definition[] = [
   ]),
   counter("skipped", "Records that failure.skip names", ({ counts }) => [{ labels: {}, value: counts.skipped }]),
   gauge("live", "1 while the consumer should be kept", ({ live }) => [{ labels: {}, value: live ? 1 : 0 }]),
-  gauge("ready", "1 while it is a member of its group and nothing is wrong", ({ ready }) => [{ labels: {}, value: ready ? 1 : 0 }]),
+  gauge("ready", "1 while it is a member of its group and nothing holds it up", ({ ready }) => [{ labels: {}, value: ready ? 1 : 0 }]),
   gauge("waits", "What is waited for or tried again", ({ waits }) => [{ labels: {}, value: waits.length }]),
   gauge("longest_wait_seconds", "How long the oldest wait lasts", ({ waits: [oldest] }) => [
     { labels: {}, value: oldest === undefined ? 0 : oldest.forMs / 1_000 },
