@@ -16,14 +16,29 @@ import { createTopics } from "./stack.ts";
 /** Kafka's number of the request that ends a transaction. */
 const endTxnKey = 26;
 const tuning = { maxWaitMs: 100, sessionTimeoutMs: 6_000, heartbeatIntervalMs: 500 } as const;
+/** `held`: the name of the test. */
 const drivers: readonly {
   readonly name: string;
+  readonly held: string;
   readonly make: (brokers: string[]) => KafkaDriver;
   readonly missing?: string | null;
 }[] = [
-  { name: "kafkajs", make: (brokers) => kafkajs({ brokers, requestTimeout: 5_000, ...tuning }) },
-  { name: "platformatic", make: (brokers) => platformatic({ brokers, ...tuning }) },
-  { name: "confluent", make: (brokers) => confluent({ brokers, ...tuning }), missing: confluentIsMissing },
+  {
+    name: "kafkajs",
+    held: "goes on with kafkajs, and readers of what is committed see each record once",
+    make: (brokers) => kafkajs({ brokers, requestTimeout: 5_000, ...tuning }),
+  },
+  {
+    name: "platformatic",
+    held: "goes on with platformatic, and readers of what is committed see each record once",
+    make: (brokers) => platformatic({ brokers, ...tuning }),
+  },
+  {
+    name: "confluent",
+    held: "goes on with confluent, and readers of what is committed see each record once",
+    make: (brokers) => confluent({ brokers, ...tuning }),
+    missing: confluentIsMissing,
+  },
 ];
 const end = "the end";
 
@@ -65,9 +80,9 @@ describe.skipIf(skipReason !== "").concurrent("a pipe whose commit is carried ou
     await broker?.stop();
   });
 
-  for (const [i, { name, make, missing = null }] of drivers.entries()) {
+  for (const [i, { name, held, make, missing = null }] of drivers.entries()) {
     const skip = missing === null ? {} : { meta: { skipReason: missing }, skip: true };
-    test(`goes on, and readers of what is committed see each record once: ${name}`, skip, async ({ task }) => {
+    test(held, skip, async ({ task }) => {
       const proxy = broker.proxies[i] as TcpProxy; // there are as many
       const consumer = pipeOf(name, make([`127.0.0.1:${proxy.port}`]));
       const running = consumer.run();
