@@ -71,6 +71,12 @@ export function resolveLambdaHandlerOptions(options: LambdaHandlerOptions = {}):
   if (!Number.isSafeInteger(reserveMs) || reserveMs < 0) {
     throw invalid(`expected reserveMs to be milliseconds, 0 or more, found ${String(reserveMs)}`);
   }
+  checkDecoding(decoder, registry);
+  const target = logger === false ? silentLogger : (logger ?? stderrLogger);
+  return Object.freeze({ registry, decoder, strict, throws: failure === "throw", reserveMs, logger: target });
+}
+
+function checkDecoding(decoder: unknown, registry: unknown): void {
   if (typeof decoder !== "object" || decoder === null || "schemas" in decoder) {
     throw invalid("expected decoder to be options of a decoder without schemas, or a decoder: give the schema source as registry");
   }
@@ -81,8 +87,6 @@ export function resolveLambdaHandlerOptions(options: LambdaHandlerOptions = {}):
   if ("decode" in decoder && registry !== undefined) {
     throw invalid("registry is not asked by a decoder of your own: give it to createDecoder as schemas");
   }
-  const target = logger === false ? silentLogger : (logger ?? stderrLogger);
-  return Object.freeze({ registry, decoder, strict, throws: failure === "throw", reserveMs, logger: target });
 }
 
 function invalid(detail: string): LambdaError {

@@ -4,9 +4,13 @@ import { PlainRow, Tombstone } from "./control-events.ts";
 
 /** The parts of an event that a validator may replace. */
 export interface EventParts {
+  /** The key of the record. */
   readonly key?: unknown;
+  /** The row before a change. */
   readonly before?: ChangeEvent["before"];
+  /** The row after a change. */
   readonly after?: ChangeEvent["after"];
+  /** The row of an event without an envelope. */
   readonly row?: RowEvent["row"];
 }
 
