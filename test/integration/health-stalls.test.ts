@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Consumer, type ConsumerOptions, createConsumer } from "@cdckit/consumer";
 import { kafkajs } from "@cdckit/kafkajs";
+import { platformatic } from "@cdckit/platformatic";
 import { postgres } from "@cdckit/postgres";
 import { createRegistry } from "@cdckit/registry";
 import { Kafka, logLevel } from "kafkajs";
@@ -124,6 +125,31 @@ await describeWithKafka(
       await registry.close();
       silent.closeAllConnections();
       silent.close();
+    });
+
+    test("a start that an open transaction holds up is named within 5 s, with the partition and the cause, until it ends", async (context) => {
+      const { topic, consumerOf, start, write } = await setUp(context);
+      const groupId = uniqueName("stalls");
+      await write(1);
+      const transactional = client.producer({ transactionalId: uniqueName("stalls"), maxInFlightRequests: 1, idempotent: true });
+      await transactional.connect();
+      const transaction = await transactional.transaction();
+      await transaction.sendOffsets({ consumerGroupId: groupId, topics: [{ topic, partitions: [{ partition: 0, offset: "1" }] }] });
+      const consumer = consumerOf({ groupId, driver: platformatic({ brokers: [kafka.brokers], maxWaitMs: 100 }) });
+      // With a sink, the group's offsets are asked for after the join alone.
+      consumer.to({ name: "copy", claim: async () => [], apply: async () => {}, close: async () => {} });
+      start(consumer);
+      await vi.waitFor(() => expect(consumer.health()).toMatchObject({ phase: "running", assigned: [{ topic, partition: 0 }] }), 60_000);
+      const wait = {
+        what: "the start offset",
+        host: kafka.brokers,
+        place: `${topic}[0]`,
+        cause: expect.stringContaining("unstable offsets"),
+      };
+      await vi.waitFor(() => expect(consumer.health()).toMatchObject({ live: true, ready: true, waits: [wait] }), withinMs);
+      await transaction.abort();
+      await vi.waitFor(() => expect(consumer.health()).toMatchObject({ reasons: [], waits: [], counts: { handled: 1 } }), 30_000);
+      await transactional.disconnect();
     });
 
     test("a dead-letter topic that does not exist is an error at the start, and is created if that is asked for", async (context) => {

@@ -1,6 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { TopicCreation } from "@cdckit/consumer";
-import { bounded, type BrokerQuestions, type LogEnds, originOf, placeOf, type Position, type TopicIdsByName } from "@cdckit/driver";
+import {
+  bounded,
+  type BrokerQuestions,
+  type LogEnds,
+  originOf,
+  placeOf,
+  type Position,
+  type TopicIdsByName,
+  type Tried,
+} from "@cdckit/driver";
 import { AdminClients } from "./admin-clients.ts";
 import { ConfluentDriverError } from "./errors.ts";
 import {
@@ -78,7 +87,7 @@ export class BrokerOffsets implements BrokerQuestions {
    * The group's commits in these partitions. Partitions without a commit are left out. Waits for transactions that are being ended. It asks by the
    * consumer, because librdkafka 2.15 crashes the process if its administrative client is told that the coordinator has moved.
    */
-  async committed(partitions: readonly TopicPartition[]): Promise<ReadonlyMap<string, Position>> {
+  async committed(partitions: readonly TopicPartition[], tried?: Tried): Promise<ReadonlyMap<string, Position>> {
     const found = new Map<string, Position>();
     if (partitions.length > 0) {
       const asked = partitions.map(({ topic, partition }) => ({ topic, partition }));
@@ -93,7 +102,7 @@ export class BrokerOffsets implements BrokerQuestions {
             found.set(placeOf(one.topic, one.partition), { offset: BigInt(one.offset), ...originOf(one.metadata) });
           }
         }
-      });
+      }, tried);
     }
     return found;
   }
@@ -174,7 +183,7 @@ export class BrokerOffsets implements BrokerQuestions {
     return found;
   }
 
-  async #untilPassed(ask: () => Promise<void>): Promise<void> {
+  async #untilPassed(ask: () => Promise<void>, tried?: Tried): Promise<void> {
     for (const deadline = performance.now() + passingDeadlineMs; ; ) {
       try {
         await ask();
@@ -183,6 +192,7 @@ export class BrokerOffsets implements BrokerQuestions {
         if (!passing.has((error as Partial<ClientError>).code ?? 0) || performance.now() > deadline) {
           throw error;
         }
+        tried?.(error);
       }
       await delay(passingPauseMs, undefined, { signal: this.#closed.signal });
     }

@@ -2,13 +2,15 @@ import { expect, test } from "vitest";
 import { GroupLease } from "./group-lease.ts";
 import { readReport, type Report } from "./statistics.ts";
 
+const nothing = { atMs: 0, heartbeats: 0, connections: [], stopped: [], leaderless: [] };
+
 /** A lease whose reports are read `lateMs` after librdkafka has written them, by clocks that differ by a million. */
 function leaseOf(): { readonly take: (report: Partial<Report>, lateMs?: number) => void; readonly valid: number[] } {
   const valid: number[] = [];
   let nowMs = 0;
   const lease = new GroupLease({ sessionTimeoutMs: 10_000, acknowledged: (validForMs) => valid.push(validForMs), nowMs: () => nowMs });
   const take = (report: Partial<Report>, lateMs = 0): void => {
-    const whole = { atMs: 0, isMember: true, heartbeats: 0, areAnswered: true, isConnected: true, connections: [], stopped: [], ...report };
+    const whole = { ...nothing, isMember: true, areAnswered: true, isConnected: true, ...report };
     nowMs = whole.atMs + 1_000_000 + lateMs;
     lease.take(whole);
   };

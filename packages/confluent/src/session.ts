@@ -8,7 +8,17 @@ import type {
   PartitionAssignment,
   Subscription,
 } from "@cdckit/consumer";
-import { Commits, PartitionStarter, placeOf, rangesOf, settledOrLate, TopicCheck, TopicWatch } from "@cdckit/driver";
+import {
+  Commits,
+  noLeaderError,
+  PartitionStarter,
+  PartitionWaits,
+  placeOf,
+  rangesOf,
+  settledOrLate,
+  TopicCheck,
+  TopicWatch,
+} from "@cdckit/driver";
 import { type Held, heldPartitions, type HeldPartitions } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import type { ClientLog } from "./client-log.ts";
@@ -74,6 +84,8 @@ export class ConfluentSession implements DriverSession {
   readonly #replacedConnections: ReplacedConnections;
   readonly #returnedTopics: ReturnedTopics;
   readonly #unreadableBatches: UnreadableBatches = new UnreadableBatches();
+  /** Partitions without a leader. librdkafka waits for one in silence. */
+  readonly #leaderless: PartitionWaits;
   #watch: TopicWatch | undefined;
   readonly #topicCheck: TopicCheck<Held>;
   #topics: readonly string[] = [];
@@ -89,7 +101,7 @@ export class ConfluentSession implements DriverSession {
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
-    const { consumer, makeProducer, brokerOffsets, subscription, sink, tuning } = parts;
+    const { consumer, makeProducer, brokerOffsets, brokers, subscription, sink, tuning } = parts;
     const { groupId, logger } = subscription;
     const assignments = this.#assignments;
     const ended = this.#ended.signal;
@@ -102,6 +114,7 @@ export class ConfluentSession implements DriverSession {
       acknowledged: (validForMs) => this.#acknowledged(validForMs),
     });
     this.#replacedConnections = new ReplacedConnections((why) => sink.reconnected?.(why));
+    this.#leaderless = new PartitionWaits({ sink, what: "the leader", host: brokers });
     this.#givingUp = new GivingUp({ sink, assignments, control: this.#control, isOver: () => this.#isOver });
     this.#writer = new Writer(makeProducer, ended);
     this.#transactions = new Transactions({ groupId, consumer, makeProducer, brokerOffsets, assignments, ended });
@@ -125,6 +138,7 @@ export class ConfluentSession implements DriverSession {
     const reading = { brokers: brokerOffsets, subscription, sink, assignments, fail };
     this.#starter = new PartitionStarter({
       ...reading,
+      host: brokers,
       start: (held, { offset }) => this.#control.place(held, offset),
       putBack: (offset) => this.#commits.putBack(offset),
       makeError,
@@ -225,6 +239,7 @@ export class ConfluentSession implements DriverSession {
       this.#replacedConnections.take(report);
       this.#watchConnection(report);
       this.#watchFetches(report);
+      this.#watchLeaders(report);
     }
   }
 
@@ -322,6 +337,18 @@ export class ConfluentSession implements DriverSession {
       return held.stoppedReports >= reportsUntilCertain;
     });
     void this.#reader.investigate(certain, true);
+  }
+
+  #watchLeaders({ leaderless }: Report): void {
+    const places = new Set(leaderless.map(({ topic, partition }) => placeOf(topic, partition)));
+    for (const held of this.#assignments.all().filter(isRead)) {
+      const { topic, partition } = held.assignment;
+      if (places.has(placeOf(topic, partition))) {
+        this.#leaderless.failed(held, noLeaderError(makeError, held.assignment));
+      } else {
+        this.#leaderless.end(held);
+      }
+    }
   }
 
   #fail(error: unknown): void {

@@ -1,9 +1,16 @@
+import type { Place } from "@cdckit/driver";
+
 /** The part of librdkafka's statistics that is used here, by its names: https://github.com/confluentinc/librdkafka/blob/master/STATISTICS.md */
 interface Statistics {
   readonly ts?: number;
   readonly brokers?: Readonly<Record<string, BrokerStatistics>>;
-  readonly topics?: Readonly<Record<string, { readonly partitions?: Readonly<Record<string, { readonly fetch_state?: string }>> }>>;
+  readonly topics?: Readonly<Record<string, { readonly partitions?: Readonly<Record<string, PartitionStatistics>> }>>;
   readonly cgrp?: { readonly state?: string; readonly join_state?: string };
+}
+
+interface PartitionStatistics {
+  readonly fetch_state?: string;
+  readonly leader?: number;
 }
 
 interface BrokerStatistics {
@@ -41,9 +48,13 @@ export interface Report {
   readonly isConnected: boolean;
   readonly connections: readonly ConnectionCounts[];
   /** Partitions of which nothing is fetched although the member has them. */
-  readonly stopped: readonly { readonly topic: string; readonly partition: number }[];
+  readonly stopped: readonly Place[];
+  /** Partitions of which librdkafka knows no leader. */
+  readonly leaderless: readonly Place[];
 }
 
+/** As librdkafka writes it. It has a partition of this number, too, for records whose partition is not known yet. */
+const none = -1;
 const coordinator = "GroupCoordinator";
 
 /** Reads a report of librdkafka; null if it is none. */
@@ -63,10 +74,15 @@ export function readReport(text: string): Report | null {
     areAnswered: group.state === "UP" && group.waitresp_cnt === 0 && group.outbuf_cnt === 0,
     isConnected: brokers.some(([, { state }]) => state === "UP"),
     connections: brokers.map(([name, { req_timeouts = 0, disconnects = 0 }]) => ({ name, timeouts: req_timeouts, disconnects })),
-    stopped: Object.entries(statistics.topics ?? {}).flatMap(([topic, { partitions = {} }]) =>
-      Object.entries(partitions).flatMap(([partition, { fetch_state }]) =>
-        fetch_state === "none" || fetch_state === "stopped" ? [{ topic, partition: Number(partition) }] : [],
-      ),
-    ),
+    stopped: placesIn(statistics, ({ fetch_state }) => fetch_state === "none" || fetch_state === "stopped"),
+    leaderless: placesIn(statistics, ({ leader }) => leader === none),
   };
+}
+
+function placesIn({ topics = {} }: Statistics, matches: (partition: PartitionStatistics) => boolean): readonly Place[] {
+  return Object.entries(topics).flatMap(([topic, { partitions = {} }]) =>
+    Object.entries(partitions).flatMap(([partition, statistics]) =>
+      Number(partition) !== none && matches(statistics) ? [{ topic, partition: Number(partition) }] : [],
+    ),
+  );
 }

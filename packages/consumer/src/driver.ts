@@ -141,7 +141,7 @@ export interface DriverSink {
    */
   skipped?(assignment: PartitionAssignment, lost: LostRange, resumeOffset: bigint): void;
   /**
-   * The driver waits for something that it cannot go on without: a connection, a join, a position. `health()` and the log report it until
+   * The driver waits for something that it cannot go on without: a connection, a join, a leader, the offset at which a partition starts. `health()` and the log report it until
    * the returned wait is ended. Each failed attempt is reported to the same wait. May be called from `connect` on.
    */
   waiting?(wait: WaitFor): OpenWait;

@@ -1,4 +1,4 @@
-import type { OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
+import type { OffsetCommit, OpenWait, PartitionAssignment } from "@cdckit/consumer";
 import type { Position } from "./lost-range.ts";
 import { type Place, placeOf } from "./place.ts";
 
@@ -31,6 +31,8 @@ export interface HeldPartition<Ahead = unknown> {
   isOver: boolean;
   /** What was fetched while the consumer was not ready. */
   readonly ahead: Ahead[];
+  /** What is waited for before more of it can be read. Nobody waits for that once it is given up. */
+  readonly waits: Set<OpenWait>;
 }
 
 /** What a driver gives the list of its partitions. */
@@ -106,6 +108,7 @@ export class Assignments<Held extends HeldPartition> {
     for (const held of going) {
       held.isGoing = true;
       held.ahead.length = 0;
+      endWaits(held);
     }
   }
 
@@ -129,6 +132,7 @@ export class Assignments<Held extends HeldPartition> {
   endReading(): void {
     for (const held of this.all()) {
       held.isOver = true;
+      endWaits(held);
     }
   }
 
@@ -199,6 +203,7 @@ export class Assignments<Held extends HeldPartition> {
     held.isGoing = true;
     held.isOver = true;
     held.ahead.length = 0;
+    endWaits(held);
     if (offset !== null && topicId !== null) {
       this.#readBefore.set(placeOf(topic, partition), { offset, topicId });
     }
@@ -216,5 +221,11 @@ function unstarted<Ahead>(assignment: OwnAssignment): HeldPartition<Ahead> {
     isGoing: false,
     isOver: false,
     ahead: [],
+    waits: new Set(),
   };
+}
+
+function endWaits({ waits }: HeldPartition): void {
+  waits.forEach((wait) => wait.end());
+  waits.clear();
 }

@@ -6,6 +6,9 @@ import type { Place } from "./place.ts";
 /** The ids of topics by their names; null for a topic that does not exist. Topics of brokers without topic ids are left out. */
 export type TopicIdsByName = ReadonlyMap<string, string | null>;
 
+/** Called with each failure after which a question is asked again. */
+export type Tried = (failure: unknown) => void;
+
 /**
  * What a driver asks the brokers through its client, on a connection that fetches do not use. Keys of the maps are made by `placeOf`. A question
  * that no broker answers rejects within a bounded time.
@@ -20,16 +23,16 @@ export interface BrokerQuestions {
   /** The ids of these topics, as far as the brokers have ids (Kafka 2.8 and newer); null for a topic that does not exist. */
   topicIds(topics: readonly string[]): Promise<TopicIdsByName>;
   /** The group's commits in these partitions, and perhaps in others of their topics. Partitions without a commit are left out. */
-  committed(places: readonly Place[]): Promise<ReadonlyMap<string, Position>>;
+  committed(places: readonly Place[], tried?: Tried): Promise<ReadonlyMap<string, Position>>;
   /** The starts and ends of the logs of these topics. A partition is left out if one of them is not known: it is asked for again. */
-  ends(topics: readonly string[]): Promise<ReadonlyMap<string, LogEnds>>;
+  ends(topics: readonly string[], tried?: Tried): Promise<ReadonlyMap<string, LogEnds>>;
   /**
    * The offset of the first record of this time or later. Null, or the end of the log, if there is none. A partition is left out if that is not
    * known: it is asked for again.
    */
-  offsetsAt(topics: readonly string[], timestamp: bigint): Promise<ReadonlyMap<string, bigint | null>>;
+  offsetsAt(topics: readonly string[], timestamp: bigint, tried?: Tried): Promise<ReadonlyMap<string, bigint | null>>;
   /** The partitions in which the client itself has replaced the group's commit. Absent if it never does. */
-  resets?(topics: readonly string[]): Promise<ReadonlySet<string>>;
+  resets?(topics: readonly string[], tried?: Tried): Promise<ReadonlySet<string>>;
   /** Whether another record stands at the landmark's offset; false if that cannot be known. Absent if the client cannot look. */
   isReplaced?(topic: string, partition: number, landmark: Landmark): Promise<boolean>;
 }

@@ -13,6 +13,8 @@ export type DriverErrorCode =
   | "not-authorized"
   /** A topic of the subscription does not exist, or no topic matches it. */
   | "topic-missing"
+  /** A partition cannot be read or started for now. It is tried again, and `health()` reports this until it succeeds. */
+  | "partition-unavailable"
   /** The log does not have the group's next offset: records that nobody has handled are gone. See `lost`. */
   | "offset-out-of-range"
   /** The topic was deleted and created again, and the next offset is one of the old topic. See `lost`. */

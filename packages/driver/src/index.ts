@@ -13,13 +13,15 @@ export { TopicCheck } from "./topic-check.ts";
 export type { TopicCheckParts } from "./topic-check.ts";
 export { TopicWatch } from "./topic-watch.ts";
 export type { TopicWatchParts } from "./topic-watch.ts";
+export { noLeaderError, PartitionWaits } from "./partition-waits.ts";
+export type { PartitionWaitsParts } from "./partition-waits.ts";
 export { whileHeld } from "./while-held.ts";
 export type { StillHeld } from "./while-held.ts";
 export { MessageObjectsBatch } from "./message-objects-batch.ts";
 export type { MessageObject, MessageObjects } from "./message-objects-batch.ts";
 
 // The brokers' side: what a driver asks them, and what it concludes.
-export type { BrokerQuestions, TopicIdsByName } from "./broker-questions.ts";
+export type { BrokerQuestions, TopicIdsByName, Tried } from "./broker-questions.ts";
 export { preflight, wantedTopics } from "./preflight.ts";
 export { lostRangeAt, lostRangeError, resumeOffset } from "./lost-range.ts";
 export type { IdentifiedPlace, LogEnds, Position } from "./lost-range.ts";

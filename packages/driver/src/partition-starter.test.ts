@@ -1,8 +1,8 @@
-import { type OffsetCommit, silentLogger } from "@cdckit/consumer";
+import { type OffsetCommit, silentLogger, type WaitFor } from "@cdckit/consumer";
 import { ProbeSink } from "@cdckit/testkit";
 import { expect, test, vi } from "vitest";
 import { Assignments, type HeldPartition } from "./assignments.ts";
-import type { BrokerQuestions } from "./broker-questions.ts";
+import type { BrokerQuestions, Tried } from "./broker-questions.ts";
 import { Commits } from "./commits.ts";
 import { DriverError, type MakeDriverError } from "./errors.ts";
 import { missingAt } from "./log-ranges.ts";
@@ -38,10 +38,17 @@ function setUp(resets: readonly number[] = [], ofFirst: Position = { offset: 2n,
   const commits = new Commits({ assignments, send, transact: () => Promise.resolve(), makeError });
   const failures: string[] = [];
   const warn = ({ err }: { readonly err?: unknown }): void => warned(String(err));
+  const waits: [WaitFor, ...string[]][] = [];
+  const waiting = (wait: WaitFor) => {
+    const open: [WaitFor, ...string[]] = [wait];
+    waits.push(open);
+    return { failed: (cause: unknown) => void open.push(String(cause)), end: () => void waits.splice(waits.indexOf(open), 1) };
+  };
   const starter = new PartitionStarter({
     brokers,
-    subscription: { ...subscription, logger: { ...silentLogger, warn } },
-    sink: new ProbeSink(),
+    host: "b:1",
+    subscription: { ...subscription, logger: { ...silentLogger, debug: warn } },
+    sink: Object.assign(new ProbeSink(), { waiting }),
     assignments,
     start: (held, { assignment: { partition }, offset }) => {
       held.isStarting = false;
@@ -52,7 +59,7 @@ function setUp(resets: readonly number[] = [], ofFirst: Position = { offset: 2n,
     over: new AbortController().signal,
     fail: (error) => void failures.push((error as Error).message),
   });
-  return { assignments, starter, started, sent, failures, commits, answer, brokers, ends };
+  return { assignments, starter, started, sent, failures, waits, commits, answer, brokers, ends };
 }
 
 test("what the group's position lacks fails the session that starts there", async () => {
@@ -208,4 +215,57 @@ test("a topic that no broker knows does not start, though its log and its commit
   const away = { ...brokers, topicIds: async () => new Map([["t", null]]) };
   const starts = resolveStarts(away, subscription, assignments.add(places.slice(1)), assignments);
   await expect(starts).rejects.toThrow("topic t was deleted or created");
+});
+
+test("a start that is not known is a wait with its partitions and the cause, while the brokers are asked, and ends with the start", async () => {
+  const { assignments, starter, started, waits, answer, brokers, ends } = setUp([], { offset: 7n, topicId: "id" });
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const seen: (typeof waits)[] = [];
+  const again = ends.get(placeOf("t", 1));
+  ends.delete(placeOf("t", 1));
+  const { committed } = brokers;
+  const unstable = new Error("a request failed", { cause: new Error("There are unstable offsets.") });
+  const answers = [
+    (tried: Tried) => {
+      tried(unstable); // as often when a coordinator or a transaction moves on: that is no news
+      seen.push(structuredClone(waits));
+      vi.advanceTimersByTime(1_000);
+      tried(unstable);
+      seen.push(structuredClone(waits));
+    },
+    () => {
+      seen.push(structuredClone(waits));
+      ends.set(placeOf("t", 1), again ?? { low: 0n, high: 0n });
+    },
+  ];
+  Object.assign(brokers, {
+    committed: (asked: readonly Place[], tried: Tried) => {
+      answers.shift()?.(tried);
+      return committed(asked);
+    },
+  });
+  starter.begin(assignments.add(places));
+  answer();
+  await Promise.all(assignments.all().map(({ start }) => start)).finally(() => vi.useRealTimers());
+  const wait = { what: "the start offset", host: "b:1", place: "t[0] and 1 more" };
+  const unstableText = "Error: [partition-unavailable] There are unstable offsets";
+  expect(seen).toEqual([
+    [[wait]],
+    [[wait, unstableText]],
+    [[wait, unstableText, "Error: [partition-unavailable] no broker knows the ends of t[1]"]],
+  ]);
+  expect([started.sort(), waits]).toEqual([["0@7", "1@6"], []]);
+});
+
+test("partitions that are given up before their start is known are not waited for", async () => {
+  const { assignments, starter, waits, answer } = setUp();
+  starter.begin(assignments.add(places));
+  const starts = assignments.all().map(({ start }) => start);
+  await Promise.resolve();
+  await Promise.resolve();
+  expect(waits).toHaveLength(1);
+  assignments.clear();
+  answer();
+  await Promise.all(starts);
+  expect(waits).toEqual([]);
 });

@@ -1,22 +1,26 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { DriverSink, OffsetCommit, PartitionAssignment, Subscription } from "@cdckit/consumer";
+import type { DriverSink, OffsetCommit, OpenWait, PartitionAssignment, Subscription } from "@cdckit/consumer";
 import type { Assignments, HeldPartition, OwnAssignment } from "./assignments.ts";
-import type { BrokerQuestions } from "./broker-questions.ts";
-import type { MakeDriverError } from "./errors.ts";
+import type { BrokerQuestions, Tried } from "./broker-questions.ts";
+import { DriverError, type MakeDriverError } from "./errors.ts";
 import { lostRangeError } from "./lost-range.ts";
+import { passingMs, placeText } from "./partition-waits.ts";
 import { type LostStart, resolveStarts, type Start } from "./starts.ts";
 
 /** How long a member tries to find out where its partitions start. */
 const startDeadlineMs = 60_000;
 const startPauseMs = 500;
+const maxCauses = 8;
 
 /** What starting partitions needs of a driver. */
 export interface PartitionStarterParts<Held extends HeldPartition> {
   /** Answers where logs begin and end, what is committed, and which ids topics have. */
   readonly brokers: BrokerQuestions;
+  /** The brokers' addresses, for the report on a start that is waited for. */
+  readonly host: string;
   /** What the consumer asked for: `from`, `startAt` and `lostRange` decide the starts. */
   readonly subscription: Subscription;
-  /** Gets the assignments, the starts, and the ranges that are skipped. */
+  /** Gets the assignments, the starts, the ranges that are skipped, and what is waited for. */
   readonly sink: DriverSink;
   /** The partitions that the member holds. What has left them is not started. */
   readonly assignments: Assignments<Held>;
@@ -78,8 +82,21 @@ export class PartitionStarter<Held extends HeldPartition> {
 
   /** Never rejects. A new assignment begins in the next turn, when the consumer knows it. */
   async #startOf(added: readonly OwnAssignment[], moveTo: bigint | null): Promise<void> {
-    const { over, subscription, fail, isTransient = () => true } = this.#parts;
     await Promise.resolve();
+    const { sink, host } = this.#parts;
+    const wait = sink.waiting?.({ what: "the start offset", host, place: placeText(added) });
+    await this.#startOnceKnown(added, moveTo, wait);
+    wait?.end();
+  }
+
+  async #startOnceKnown(added: readonly OwnAssignment[], moveTo: bigint | null, wait: OpenWait | undefined): Promise<void> {
+    const { over, subscription, fail, isTransient = () => true } = this.#parts;
+    const beginMs = performance.now();
+    const tried = (failure: unknown): void => {
+      if (performance.now() - beginMs >= passingMs) {
+        wait?.failed(this.#explained(failure));
+      }
+    };
     for (const deadline = performance.now() + startDeadlineMs; ; ) {
       // Partitions that were given up or moved meanwhile are left out, so that a range that is lost there does not fail this session.
       const current = this.#current(added);
@@ -87,7 +104,7 @@ export class PartitionStarter<Held extends HeldPartition> {
         return;
       }
       try {
-        const found = await this.#resolve(current, moveTo);
+        const found = await this.#resolve(current, moveTo, tried);
         if ("length" in found) {
           found.forEach((start) => this.#startAt(start));
           return;
@@ -102,7 +119,8 @@ export class PartitionStarter<Held extends HeldPartition> {
           fail(error);
           return;
         }
-        subscription.logger.warn(
+        tried(error);
+        subscription.logger.debug(
           { err: error },
           "the offsets at which partitions start could not be found out; the brokers are asked again",
         );
@@ -115,10 +133,15 @@ export class PartitionStarter<Held extends HeldPartition> {
     return this.#parts.assignments.heldOf(added).flatMap(({ assignment, isOver }) => (isOver ? [] : [assignment]));
   }
 
-  #resolve(added: readonly OwnAssignment[], moveTo: bigint | null): Promise<readonly Start[] | LostStart> {
+  #resolve(added: readonly OwnAssignment[], moveTo: bigint | null, tried: Tried): Promise<readonly Start[] | LostStart> {
     const { brokers, subscription, assignments } = this.#parts;
     const startAt: Subscription["startAt"] = async (asked) => asked.map((assignment) => ({ assignment, offset: moveTo ?? 0n }));
-    return resolveStarts(brokers, moveTo === null ? subscription : { ...subscription, startAt }, added, assignments);
+    return resolveStarts(brokers, moveTo === null ? subscription : { ...subscription, startAt }, added, assignments, tried);
+  }
+
+  /** Health reports show messages of typed errors only: others may hold an application's data. */
+  #explained(failure: unknown): unknown {
+    return failure instanceof DriverError ? failure : this.#parts.makeError("partition-unavailable", innermostReason(failure));
   }
 
   #startAt(start: Start): void {
@@ -159,4 +182,11 @@ export class PartitionStarter<Held extends HeldPartition> {
       });
     }
   }
+}
+
+/** What the innermost error says. The outer ones say only that something has failed. */
+function innermostReason(error: unknown, depth = 0): string {
+  const { cause, errors, message = String(error) } = (error ?? {}) as Partial<AggregateError>;
+  const inner: unknown = cause ?? errors?.[0];
+  return inner instanceof Error && depth < maxCauses ? innermostReason(inner, depth + 1) : message.replace(/\.?\s*$/, "");
 }

@@ -1,6 +1,6 @@
 import type { Logger, LostRange, OffsetCommit, Subscription } from "@cdckit/consumer";
 import type { Assignments, HeldPartition, OwnAssignment } from "./assignments.ts";
-import type { BrokerQuestions } from "./broker-questions.ts";
+import type { BrokerQuestions, Tried } from "./broker-questions.ts";
 import { endsAt } from "./log-ranges.ts";
 import { isOfAnotherTopic, type LogEnds, lostRangeAt, type Position, readableEnd, resumeOffset } from "./lost-range.ts";
 import { placeNamed, placeOf, topicsOf } from "./place.ts";
@@ -27,13 +27,14 @@ export interface LostStart {
 /**
  * Decides where partitions start. The position of `startAt` comes first, then the group's commit, then `from`. A position in an earlier topic of
  * the same name is a lost range. Kafka deletes the commits of a topic with the topic. So if there is no commit, the position of this member in
- * the earlier topic counts.
+ * the earlier topic counts. `tried`: see the questions.
  */
 export async function resolveStarts<Held extends HeldPartition>(
   brokers: BrokerQuestions,
   subscription: Subscription,
   assignments: readonly OwnAssignment[],
   held: Pick<Assignments<Held>, "readBefore">,
+  tried?: Tried,
 ): Promise<readonly Start[] | LostStart> {
   const { from, startAt, logger } = subscription;
   const topics = topicsOf(assignments);
@@ -42,8 +43,12 @@ export async function resolveStarts<Held extends HeldPartition>(
     assignment.topicId = ids.get(assignment.topic) ?? null;
   }
   const given = new Map((await startAt?.(assignments))?.map((start) => [start.assignment, positionOf(start)]));
-  const [committed, resets, ends] = await Promise.all([brokers.committed(assignments), brokers.resets?.(topics), brokers.ends(topics)]);
-  const firstOf = await firstOffsets(brokers, from, topics);
+  const [committed, resets, ends] = await Promise.all([
+    brokers.committed(assignments, tried),
+    brokers.resets?.(topics, tried),
+    brokers.ends(topics, tried),
+  ]);
+  const firstOf = await firstOffsets(brokers, from, topics, tried);
   const unchanged = unchangedTopics(topics, ids, await brokers.topicIds(topics));
   topics.forEach((topic) => requireUnchanged(topic, unchanged));
   if (startAt === undefined) {
@@ -162,12 +167,13 @@ async function firstOffsets(
   brokers: BrokerQuestions,
   from: Subscription["from"],
   topics: readonly string[],
+  tried: Tried | undefined,
 ): Promise<(place: string, log: LogEnds) => bigint> {
   if (from === "latest") {
     return (_, log) => readableEnd(log);
   }
   if (typeof from === "object" && "timestamp" in from) {
-    const since = await brokers.offsetsAt(topics, from.timestamp);
+    const since = await brokers.offsetsAt(topics, from.timestamp, tried);
     return (place, log) => {
       const offset = since.get(place);
       if (offset === undefined) {

@@ -11,6 +11,7 @@ import {
   placeOf,
   type Position,
   type TopicIdsByName,
+  type Tried,
   topicsOf,
 } from "@cdckit/driver";
 import type { Admin } from "kafkajs";
@@ -78,7 +79,7 @@ export class BrokerOffsets implements BrokerQuestions {
   }
 
   /** The group's commits in the topics of these partitions. */
-  committed(places: readonly Place[]): Promise<ReadonlyMap<string, Position>> {
+  committed(places: readonly Place[], tried?: Tried): Promise<ReadonlyMap<string, Position>> {
     return this.#ask(async (admin) => {
       const answers = await admin.fetchOffsets({ groupId: this.#groupId, topics: [...topicsOf(places)] });
       const commits = answers.flatMap(({ topic, partitions }) =>
@@ -88,14 +89,14 @@ export class BrokerOffsets implements BrokerQuestions {
         }),
       );
       return new Map(commits.filter(([, { offset }]) => offset >= 0n));
-    });
+    }, tried);
   }
 
   /**
    * The partitions in which kafkajs has replaced the group's commit because its offset was out of range. A member puts the commit back. One
    * that fails or is killed before it can leaves this trace.
    */
-  resets(topics: readonly string[]): Promise<ReadonlySet<string>> {
+  resets(topics: readonly string[], tried?: Tried): Promise<ReadonlySet<string>> {
     return this.#ask(async (admin) => {
       const answers = await admin.fetchOffsets({ groupId: this.#groupId, topics: [...topics] });
       return new Set(
@@ -103,7 +104,7 @@ export class BrokerOffsets implements BrokerQuestions {
           partitions.filter(({ offset }) => String(offset) === resetOffset).map(({ partition }) => placeOf(topic, partition)),
         ),
       );
-    });
+    }, tried);
   }
 
   /**
@@ -111,7 +112,7 @@ export class BrokerOffsets implements BrokerQuestions {
    * records may have committed a position after that. With a wrapper around kafkajs' client that end is all there is. Otherwise a partition whose
    * end is not known is left out: a position after an open transaction would look like one of a truncated log.
    */
-  ends(topics: readonly string[]): Promise<ReadonlyMap<string, LogEnds>> {
+  ends(topics: readonly string[], tried?: Tried): Promise<ReadonlyMap<string, LogEnds>> {
     return this.#ask(async (admin) => {
       const answers = await Promise.all(
         topics.map(async (topic) => {
@@ -129,11 +130,11 @@ export class BrokerOffsets implements BrokerQuestions {
         }),
       );
       return new Map(answers.flat());
-    });
+    }, tried);
   }
 
   /** The offset of the first record of this time or later in each partition, or its end. */
-  offsetsAt(topics: readonly string[], timestamp: bigint): Promise<ReadonlyMap<string, bigint>> {
+  offsetsAt(topics: readonly string[], timestamp: bigint, tried?: Tried): Promise<ReadonlyMap<string, bigint>> {
     return this.#ask(async (admin) => {
       const answers = await Promise.all(
         topics.map(async (topic) => ({ topic, partitions: await admin.fetchTopicOffsetsByTimestamp(topic, Number(timestamp)) })),
@@ -143,7 +144,7 @@ export class BrokerOffsets implements BrokerQuestions {
           partitions.map(({ partition, offset }) => [placeOf(topic, partition), BigInt(offset)] as const),
         ),
       );
-    });
+    }, tried);
   }
 
   /** The metadata with which the members of the group have joined. */
@@ -160,7 +161,7 @@ export class BrokerOffsets implements BrokerQuestions {
   }
 
   /** Asks until it is answered: on a new connection each time, because kafkajs' admin would go on with what it knows of the leaders. */
-  async #ask<T>(question: (admin: Admin) => Promise<T>): Promise<T> {
+  async #ask<T>(question: (admin: Admin) => Promise<T>, tried?: Tried): Promise<T> {
     for (const beginMs = performance.now(); ; ) {
       try {
         return await this.#askOnce(question);
@@ -168,6 +169,7 @@ export class BrokerOffsets implements BrokerQuestions {
         if (!isPassing(error) || performance.now() - beginMs >= passingDeadlineMs) {
           throw error;
         }
+        tried?.(error);
       }
       await delay(askAgainAfterMs, undefined, { signal: this.#closed.signal });
     }

@@ -123,6 +123,7 @@ export class KafkaJsSession implements DriverSession {
     const { brokerOffsets, subscription, sink, brokers } = this.#parts;
     return new PartitionStarter({
       brokers: brokerOffsets,
+      host: brokers,
       subscription,
       sink,
       assignments: this.#assignments,

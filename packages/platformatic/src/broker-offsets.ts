@@ -1,6 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { TopicCreation } from "@cdckit/consumer";
-import { type BrokerQuestions, type LogEnds, originOf, type Place, placeOf, type Position, type TopicIdsByName } from "@cdckit/driver";
+import {
+  type BrokerQuestions,
+  type LogEnds,
+  originOf,
+  type Place,
+  placeOf,
+  type Position,
+  type TopicIdsByName,
+  type Tried,
+} from "@cdckit/driver";
 import { byTopic } from "./by-topic.ts";
 import type { Cluster } from "./cluster.ts";
 import { codes, codesOf, responseOf } from "./low-level-client.ts";
@@ -57,14 +66,14 @@ export class BrokerOffsets implements BrokerQuestions {
   }
 
   /** The group's commits in these partitions. Partitions without a commit are left out. Waits for transactions that are being ended. */
-  async committed(places: readonly Place[]): Promise<ReadonlyMap<string, Position>> {
+  async committed(places: readonly Place[], tried?: Tried): Promise<ReadonlyMap<string, Position>> {
     const found = new Map<string, Position>();
     if (places.length === 0) {
       return found;
     }
     const topics = byTopic(places).map(({ name, partitions }) => ({ name, partitionIndexes: partitions }));
     const groups = [{ groupId: this.#groupId, memberId: null, memberEpoch: -1, topics }];
-    await this.#untilPassed(new Set([...coordinatorMoves, codes.unstableOffsets]), async () => {
+    const ask = async (): Promise<void> => {
       const at = await this.#cluster.coordinator("group", this.#groupId);
       const answer = await this.#cluster.ask<OffsetsAnswer>(at, "question", "OffsetFetch", [groups, true]).catch((error: unknown) => {
         if (codesOf(error).every((code) => code !== codes.unstableOffsets)) {
@@ -79,7 +88,8 @@ export class BrokerOffsets implements BrokerQuestions {
           }
         }
       }
-    });
+    };
+    await this.#untilPassed(new Set([...coordinatorMoves, codes.unstableOffsets]), ask, tried);
     return found;
   }
 
@@ -87,11 +97,11 @@ export class BrokerOffsets implements BrokerQuestions {
    * The starts and ends of the logs of these topics. A partition of which no leader has said all of them is left out. Another of its offsets
    * in place of one would be wrong: an end at the start says that the log was truncated, and one after an open transaction passes its records over.
    */
-  async ends(topics: readonly string[]): Promise<ReadonlyMap<string, LogEnds>> {
+  async ends(topics: readonly string[], tried?: Tried): Promise<ReadonlyMap<string, LogEnds>> {
     const [lows, highs, stableEnds] = await Promise.all([
-      this.#offsets(topics, earliest),
-      this.#offsets(topics, latest),
-      this.#offsets(topics, latest, readCommitted),
+      this.#offsets(topics, earliest, readUncommitted, tried),
+      this.#offsets(topics, latest, readUncommitted, tried),
+      this.#offsets(topics, latest, readCommitted, tried),
     ]);
     const ends = new Map<string, LogEnds>();
     for (const [place, low] of lows) {
@@ -105,8 +115,8 @@ export class BrokerOffsets implements BrokerQuestions {
   }
 
   /** The offset of the first record of this time or later in each partition. Null if there is none. */
-  async offsetsAt(topics: readonly string[], timestamp: bigint): Promise<ReadonlyMap<string, bigint | null>> {
-    const found = await this.#offsets(topics, timestamp);
+  async offsetsAt(topics: readonly string[], timestamp: bigint, tried?: Tried): Promise<ReadonlyMap<string, bigint | null>> {
+    const found = await this.#offsets(topics, timestamp, readUncommitted, tried);
     return new Map([...found].map(([place, offset]) => [place, offset < 0n ? null : offset]));
   }
 
@@ -121,9 +131,14 @@ export class BrokerOffsets implements BrokerQuestions {
     return topics.length === 0 ? [] : (await this.#cluster.metadata(topics)).topics;
   }
 
-  async #offsets(topics: readonly string[], timestamp: bigint, isolationLevel = readUncommitted): Promise<ReadonlyMap<string, bigint>> {
+  async #offsets(
+    topics: readonly string[],
+    timestamp: bigint,
+    isolationLevel: number,
+    tried: Tried | undefined,
+  ): Promise<ReadonlyMap<string, bigint>> {
     const found = new Map<string, bigint>();
-    await this.#untilPassed(leaderMoves, async () => {
+    const ask = async (): Promise<void> => {
       const byLeader = new Map<number, Place[]>();
       for (const { name, partitions } of await this.#describe(topics)) {
         for (const { partitionIndex, leaderId } of partitions) {
@@ -133,7 +148,8 @@ export class BrokerOffsets implements BrokerQuestions {
         }
       }
       await Promise.all([...byLeader].map(([leader, places]) => this.#askLeader(leader, places, { timestamp, isolationLevel }, found)));
-    });
+    };
+    await this.#untilPassed(leaderMoves, ask, tried);
     return found;
   }
 
@@ -159,7 +175,7 @@ export class BrokerOffsets implements BrokerQuestions {
     }
   }
 
-  async #untilPassed(passing: ReadonlySet<number>, ask: () => Promise<void>): Promise<void> {
+  async #untilPassed(passing: ReadonlySet<number>, ask: () => Promise<void>, tried?: Tried): Promise<void> {
     for (const deadline = performance.now() + deadlineMs; ; ) {
       try {
         await ask();
@@ -168,6 +184,7 @@ export class BrokerOffsets implements BrokerQuestions {
         if (!codesOf(error).some((code) => passing.has(code)) || performance.now() > deadline) {
           throw error;
         }
+        tried?.(error);
       }
       await delay(pauseMs, undefined, { signal: this.#cluster.closed });
     }

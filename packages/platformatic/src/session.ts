@@ -98,6 +98,7 @@ export class PlatformaticSession implements DriverSession {
     });
     this.#starter = new PartitionStarter({
       brokers,
+      host: cluster.brokers,
       subscription,
       sink,
       assignments,

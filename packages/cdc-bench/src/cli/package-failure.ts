@@ -28,6 +28,7 @@ const exitCodeOfDriver: Readonly<Record<KafkaJsDriverErrorCode, ExitCode>> = {
   "authentication-failed": exitCodes.connection,
   "not-authorized": exitCodes.connection,
   "topic-missing": exitCodes.tooFewMessages,
+  "partition-unavailable": exitCodes.connection,
   "subscriptions-differ": exitCodes.unexpected,
   "offset-out-of-range": exitCodes.unexpected,
   "topic-recreated": exitCodes.unexpected,

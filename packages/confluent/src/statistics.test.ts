@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { readReport } from "./statistics.ts";
+
+test("a report names the partitions without a leader and those that are not fetched, without librdkafka's own partition", () => {
+  const partitions = {
+    "-1": { fetch_state: "none", leader: -1 },
+    0: { fetch_state: "active", leader: 2 },
+    1: { fetch_state: "active", leader: -1 },
+    2: { fetch_state: "stopped", leader: 1 },
+  };
+  expect(readReport(JSON.stringify({ topics: { rows: { partitions } } }))).toMatchObject({
+    leaderless: [{ topic: "rows", partition: 1 }],
+    stopped: [{ topic: "rows", partition: 2 }],
+  });
+});
