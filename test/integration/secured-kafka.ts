@@ -40,7 +40,8 @@ export async function missingForKafka(): Promise<string> {
   }
 }
 
-export async function startSecuredKafka(): Promise<SecuredKafka> {
+/** `config`: settings of the broker beside those. */
+export async function startSecuredKafka(config: Readonly<Record<string, string>> = {}): Promise<SecuredKafka> {
   const dir = mkdtempSync(join(tmpdir(), "cdckit-secured-"));
   const [broker, client] = [selfSigned("broker"), selfSigned(username)];
   const write = (name: string, text: string): string => {
@@ -53,7 +54,7 @@ export async function startSecuredKafka(): Promise<SecuredKafka> {
   const kafka = await startKafka({
     dir,
     listeners: { LOGIN: login, TLS: tls, LOGINTLS: loginTls, MUTUAL: mutualTls },
-    config: security(write("broker.pem", broker.key + broker.cert), files.cert),
+    config: { ...security(write("broker.pem", broker.key + broker.cert), files.cert), ...config },
   });
   const stop = async (): Promise<void> => {
     await kafka.stop();

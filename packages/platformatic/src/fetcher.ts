@@ -4,6 +4,7 @@ import { aheadBytes, isRead } from "./assignments.ts";
 import type { Cluster, Purpose } from "./cluster.ts";
 import { type FetchedPartition, type FetchResponse, parseFetchResponse } from "./fetch-response.ts";
 import type { Leader, Leaders } from "./leaders.ts";
+import { errorName } from "./low-level-client.ts";
 import type { ResolvedPlatformaticOptions } from "./options.ts";
 import { giveUpReplica, mayReadReplica, nodeToRead, preferReplica } from "./read-replica.ts";
 import { type ChosenRequest, fetchesByIdFrom, fetchKey } from "./requests.ts";
@@ -19,7 +20,7 @@ export interface FetcherParts {
   readonly take: (held: Held, fetched: FetchedPartition, fromOffset: bigint) => void;
   /** The leader's metadata is of another topic of the same name. */
   readonly otherTopic: (held: Held) => void;
-  /** A broker has answered, or not: for the report on what is waited for. `null`: it has. */
+  /** A broker has not answered; `null`: all that are asked have. For the report on what is waited for. */
   readonly answered: (failure: unknown) => void;
 }
 
@@ -42,6 +43,8 @@ const failurePauseMs = 200;
 export class Fetcher {
   readonly #parts: FetcherParts;
   readonly #busy = new Set<string>();
+  /** Brokers whose last fetch was not answered. */
+  readonly #silent = new Set<number>();
   #sent = 0;
   #isAwake = false;
   #timer: NodeJS.Timeout | undefined;
@@ -67,6 +70,25 @@ export class Fetcher {
     clearTimeout(this.#timer);
   }
 
+  /**
+   * Ends the wait for brokers that are not asked any more: they lead nothing that is read. One that answers does not end the wait for another
+   * one, because its partitions are not read by that.
+   */
+  forgetUnasked(): void {
+    if (this.#silent.size > 0) {
+      const asked = new Set(
+        this.#parts.assignments
+          .all()
+          .filter((held) => this.#isWanted(held))
+          .map((held) => this.#nodeOf(held)),
+      );
+      this.#silent.forEach((one) => asked.has(one) || this.#silent.delete(one));
+    }
+    if (this.#silent.size === 0) {
+      this.#parts.answered(null);
+    }
+  }
+
   #pump(): void {
     if (this.#isStopped) {
       return;
@@ -79,7 +101,7 @@ export class Fetcher {
       const leader = this.#parts.leaders.of(held.assignment.topic, held.assignment.partition);
       if (held.retryAtMs > nowMs) {
         wakeInMs = Math.min(wakeInMs, held.retryAtMs - nowMs);
-      } else if (leader === undefined || this.#parts.cluster.node(leader.node) === undefined) {
+      } else if (leader === undefined) {
         needsLeaders = true;
       } else if (leader.topicId !== held.assignment.topicId) {
         held.retryAtMs = nowMs + failurePauseMs;
@@ -114,14 +136,17 @@ export class Fetcher {
 
   /** The partitions of which more can be fetched now. */
   #withinMemory(all: readonly Held[]): readonly Held[] {
-    const { maxBytesPerPartition, maxQueuedBytes } = this.#parts.tuning;
-    const ready = all.filter(
-      (held) =>
-        isRead(held) && !held.isFetching && !held.isPaused && held.ahead.at(-1)?.end !== null && aheadBytes(held) < maxBytesPerPartition,
-    );
+    const { maxQueuedBytes } = this.#parts.tuning;
+    const ready = all.filter((held) => !held.isFetching && this.#isWanted(held));
     const queued = all.reduce((bytes, held) => bytes + aheadBytes(held), 0);
     // A partition of which nothing waits is fetched in any case: else those that are full and slow would hold up the others.
     return queued < maxQueuedBytes ? ready : ready.filter(({ ahead }) => ahead.length === 0);
+  }
+
+  /** More of it may be fetched than is fetched now. */
+  #isWanted(held: Held): boolean {
+    const { maxBytesPerPartition } = this.#parts.tuning;
+    return isRead(held) && !held.isPaused && held.ahead.at(-1)?.end !== null && aheadBytes(held) < maxBytesPerPartition;
   }
 
   #wakeIn(ms: number): void {
@@ -168,9 +193,10 @@ export class Fetcher {
         return;
       }
       if (errorCode !== 0) {
-        throw new Error(`a fetch was answered with Kafka's error ${errorCode}`);
+        throw new Error(`a fetch was answered with ${errorName(this.#parts.cluster.module, errorCode)}`);
       }
-      this.#parts.answered(null);
+      this.#silent.delete(node);
+      this.forgetUnasked();
       const byPlace = new Map(asked.map((one) => [nameOf(one, isById), one]));
       for (const fetched of partitions) {
         const one = byPlace.get(`${fetched.topic} ${fetched.partition}`);
@@ -227,8 +253,13 @@ export class Fetcher {
     return isRead(held) && held.fetchFrom === offset && this.#parts.assignments.held(held.assignment) === held;
   }
 
+  #nodeOf({ readReplica, assignment: { topic, partition } }: Held): number | undefined {
+    return readReplica?.node ?? this.#parts.leaders.of(topic, partition)?.node;
+  }
+
   #failed(asked: readonly Asked[], node: number, error: unknown): void {
     const { answered, leaders, logger } = this.#parts;
+    this.#silent.add(node);
     answered(error);
     logger.debug({ err: error }, "a fetch was not answered; it is sent again");
     const retryAtMs = performance.now() + failurePauseMs;

@@ -18,6 +18,8 @@ export interface LeadersParts {
   readonly topics: () => readonly string[];
   readonly logger: Logger;
   readonly maxAgeMs: number;
+  /** Called when brokers have said who leads. */
+  readonly found: () => void;
   /** Called when the leaders were asked for, whatever was answered. */
   readonly refreshed: () => void;
 }
@@ -38,8 +40,10 @@ export class Leaders {
     this.#parts = parts;
   }
 
+  /** The leader of a partition; undefined if there is none, or if it is no broker of which an address is known. */
   of(topic: string, partition: number): Leader | undefined {
-    return this.#known.get(placeOf(topic, partition));
+    const leader = this.#known.get(placeOf(topic, partition));
+    return leader !== undefined && this.#parts.cluster.node(leader.node) !== undefined ? leader : undefined;
   }
 
   /** Looks from time to time: a leader may move although the old one still answers. */
@@ -67,12 +71,13 @@ export class Leaders {
   }
 
   async #refresh(): Promise<void> {
-    const { cluster, topics, logger } = this.#parts;
+    const { cluster, topics, logger, found } = this.#parts;
     this.#askedAtMs = performance.now();
     const asked = topics();
     try {
-      const { topics: found } = asked.length === 0 ? { topics: [] } : await cluster.metadata(asked);
-      this.#known = new Map(found.flatMap(leadersOf));
+      const answer = asked.length === 0 ? { topics: [] } : await cluster.metadata(asked);
+      this.#known = new Map(answer.topics.flatMap(leadersOf));
+      found();
     } catch (error) {
       if (!this.#isStopped) {
         logger.debug({ err: error }, "the leaders of partitions could not be asked for; they are asked for again");

@@ -60,6 +60,7 @@ export interface PlatformaticModule extends Readonly<Record<string, unknown>> {
     parseResponse: ParseResponse<T>,
   ) => { async(connection: ClientConnection, ...values: readonly unknown[]): Promise<T> };
   readonly murmur2: (data: Buffer) => number;
+  readonly protocolErrorsCodesById: Readonly<Record<number, string>>;
 }
 
 /** An error of the client. One of a response has an error for each code in it. */
@@ -117,6 +118,11 @@ export const codes = {
 export function codesOf(error: unknown): readonly number[] {
   const { apiCode, errors = [] } = (error ?? {}) as ClientError;
   return [...(apiCode === undefined ? [] : [apiCode]), ...errors.flatMap((inner) => codesOf(inner))];
+}
+
+/** Kafka's name of a code, as far as the client knows it: `KAFKA_STORAGE_ERROR`. */
+export function errorName({ protocolErrorsCodesById }: Pick<PlatformaticModule, "protocolErrorsCodesById">, code: number): string {
+  return protocolErrorsCodesById[code] ?? `Kafka's error ${code}`;
 }
 
 /** What a broker has answered beside error codes; undefined if none has answered. */

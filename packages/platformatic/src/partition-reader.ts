@@ -1,12 +1,21 @@
 import type { DriverSink, LostRange, PartitionAssignment, Subscription } from "@cdckit/consumer";
-import { type BrokerQuestions, lostRangeError, missingAt, placeOf, resumeOffset, type TopicCheck, whileHeld } from "@cdckit/driver";
+import {
+  type BrokerQuestions,
+  lostRangeError,
+  missingAt,
+  type PartitionWaits,
+  placeOf,
+  resumeOffset,
+  type TopicCheck,
+  whileHeld,
+} from "@cdckit/driver";
 import { createRecordSetReader, isRecordBatchError, type RecordSetReader } from "@cdckit/record-batch";
 import { type Held, isRead, placeAt } from "./assignments.ts";
 import { batchesEnd } from "./batches-end.ts";
 import { makeError } from "./errors.ts";
 import type { FetchedPartition } from "./fetch-response.ts";
 import type { Leaders } from "./leaders.ts";
-import { codes } from "./low-level-client.ts";
+import { type ClientError, codes } from "./low-level-client.ts";
 
 export interface PartitionReaderParts {
   readonly brokers: Pick<BrokerQuestions, "ends">;
@@ -14,6 +23,10 @@ export interface PartitionReaderParts {
   readonly sink: DriverSink;
   readonly leaders: Leaders;
   readonly topicCheck: Pick<TopicCheck<Held>, "look" | "lookAgain" | "isDue" | "isStill">;
+  /** Partitions whose fetches are refused. */
+  readonly waits: Pick<PartitionWaits, "failed" | "end">;
+  /** Kafka's name of an error code. */
+  readonly nameOf: (code: number) => string;
   /** What was fetched may be handed over. */
   readonly ready: (held: Held) => void;
   /** More of it can be fetched. */
@@ -41,7 +54,10 @@ export class PartitionReader {
     if (errorCode !== 0 || divergesAt !== null) {
       held.retryAtMs = performance.now() + retryPauseMs;
       this.#failed(held, errorCode, divergesAt);
-    } else if (bytes.length > 0) {
+      return;
+    }
+    this.#parts.waits.end(held);
+    if (bytes.length > 0) {
       const sets = this.#queue(held, fetched, fromOffset);
       this.#check(held, sets.prepare());
     }
@@ -99,6 +115,14 @@ export class PartitionReader {
   }
 
   #failed(held: Held, errorCode: number, divergesAt: bigint | null): void {
+    const { topic, partition } = held.assignment;
+    const answer = `a fetch of ${topic}[${partition}] was answered with ${divergesAt === null ? this.#parts.nameOf(errorCode) : "an end of the log that is below what was read"}`;
+    if (errorCode === codes.topicAuthorization) {
+      const refusal: ClientError = Object.assign(new Error(answer), { apiCode: errorCode });
+      this.#parts.fail(refusal); // who has no right to read gets none by waiting, and the user must know what is missing
+      return;
+    }
+    this.#parts.waits.failed(held, makeError("partition-unavailable", answer));
     if (errorCode === codes.offsetOutOfRange || divergesAt !== null) {
       void this.#investigate(held, divergesAt);
     } else if (otherTopicCodes.has(errorCode)) {

@@ -1,11 +1,13 @@
 import type { DriverSink, Subscription } from "@cdckit/consumer";
-import type { TopicCheck } from "@cdckit/driver";
-import type { Held, HeldPartitions } from "./assignments.ts";
+import { noLeaderError, PartitionWaits, type TopicCheck } from "@cdckit/driver";
+import { type Held, type HeldPartitions, isRead } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import type { Cluster } from "./cluster.ts";
+import { makeError } from "./errors.ts";
 import { Fetcher } from "./fetcher.ts";
 import { HandOver } from "./hand-over.ts";
 import { Leaders } from "./leaders.ts";
+import { errorName } from "./low-level-client.ts";
 import type { ResolvedPlatformaticOptions } from "./options.ts";
 import { PartitionReader } from "./partition-reader.ts";
 
@@ -44,9 +46,16 @@ export function createReading({
   const { logger } = subscription;
   const wake = (): void => fetcher.wake();
   const topics = (): readonly string[] => [...new Set(assignments.all().map(({ assignment }) => assignment.topic))];
-  const leaders = new Leaders({ cluster, topics, logger, maxAgeMs: tuning.metadataMaxAgeMs, refreshed: wake });
+  const leaderless = new PartitionWaits({ sink, what: "the leader", host: cluster.brokers });
+  const found = (): void => {
+    tellLeaderless(assignments, leaders, leaderless);
+    fetcher.forgetUnasked();
+  };
+  const leaders: Leaders = new Leaders({ cluster, topics, logger, maxAgeMs: tuning.metadataMaxAgeMs, found, refreshed: wake });
   const ready = (held: Held): void => handOver.goOn(held);
-  const reader = new PartitionReader({ brokers, subscription, sink, leaders, topicCheck, ready, wake, fail });
+  const waits = new PartitionWaits({ sink, what: "a fetch", host: cluster.brokers });
+  const nameOf = (code: number): string => errorName(cluster.module, code);
+  const reader = new PartitionReader({ brokers, subscription, sink, leaders, topicCheck, waits, nameOf, ready, wake, fail });
   const handOver = new HandOver({ sink, assignments, wake, unreadable: (held, error) => reader.unreadable(held, error) });
   const fetcher: Fetcher = new Fetcher({
     cluster,
@@ -59,4 +68,16 @@ export function createReading({
     answered,
   });
   return { leaders, fetcher, handOver };
+}
+
+/** Nothing is fetched of a partition without a leader, and the fetches of others succeed: nobody else would tell. */
+function tellLeaderless(assignments: HeldPartitions, leaders: Leaders, waits: PartitionWaits): void {
+  for (const held of assignments.all().filter(isRead)) {
+    const { topic, partition } = held.assignment;
+    if (leaders.of(topic, partition) === undefined) {
+      waits.failed(held, noLeaderError(makeError, held.assignment));
+    } else {
+      waits.end(held);
+    }
+  }
 }
