@@ -140,6 +140,11 @@ const promises = [
         "a registry that accepts and never answers is named within 5 s, with its address and the schema",
       ],
       [
+        "test/integration/health-stalls.test.ts",
+        "a start that an open transaction holds up is named within 5 s, with the partition and the cause, until it ends",
+      ],
+      ["test/integration/leaderless.test.ts", "is named within 5 s of the metadata that says so, until it has a leader again"],
+      [
         "test/integration/dead-connections.test.ts",
         "is at work again soon when its connections swallow what is sent on them and new ones work, and counts it",
       ],
@@ -332,6 +337,7 @@ const promises = [
       [`${consumer}/startup.test.ts`, "is an error at once, unless it is to wait"],
       ["test/integration/start-errors.test.ts", "a mechanism that is not offered"],
       ["test/integration/start-errors.test.ts", "an HTTP port"],
+      ["test/integration/refused-fetches.test.ts", "who may see a topic and not read it ends the consumer with what is missing"],
     ],
   },
   {

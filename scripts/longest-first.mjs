@@ -20,6 +20,7 @@ const longest = [
   "test/integration/cdc-bench-redrive.test.ts",
   "test/integration/example-migrate.test.ts",
   "test/integration/start-errors.test.ts",
+  "test/integration/leaderless.test.ts",
   "test/integration/cdc-bench-offsets.test.ts",
   "test/integration/cdc-bench-secured.test.ts",
   "test/packaging/packed.test.ts",

@@ -52,6 +52,13 @@ export class EveryBroker {
     await waitUntil({ what: `${topic} being gone from each broker`, check, deadlineMs: 60_000, everyMs: 30 });
   }
 
+  /** Resolves when each broker says of one of the topic's partitions that it has no leader. */
+  async untilLeaderless(topic: string): Promise<void> {
+    const isLeaderless = (one: KnownTopic | null): boolean => one?.partitions.some(({ leaderId }) => leaderId < 0) === true;
+    const check = async (): Promise<boolean> => (await this.#ask(topic)).every(isLeaderless);
+    await waitUntil({ what: `${topic} with a partition without a leader`, check, deadlineMs: 60_000, everyMs: 30 });
+  }
+
   #ask(topic: string): Promise<(KnownTopic | null)[]> {
     return Promise.all(
       this.#connections.map(async (connection) => {
