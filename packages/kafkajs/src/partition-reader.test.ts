@@ -58,4 +58,6 @@ test("a log that ends before the position is that of the topic only if the broke
 
 test("if the log has the position, as after the answer of a replica that is behind, kafkajs and the group are moved back to it", async () => {
   expect(await outcomeOf("old", "old", 300n)).toEqual(["put back 210", "sought 214"]);
+  expect(await outcomeOf("old", "new", 300n), "the log of another topic").toEqual(["recreated"]);
+  expect(await outcomeOf("old", null, 300n), "the log of a topic that nobody knows now").toEqual([]);
 });

@@ -146,12 +146,18 @@ export class PartitionReader {
       return;
     }
     const lost = await still(missingAt(brokers, held.assignment, held.expected));
-    if (lost === null) {
-      await this.#putBack(held, still);
-      control.seek(held.assignment, held.expected ?? 0n);
-    } else {
+    if (lost !== null) {
       await this.#loseIfSame(held, lost, still);
+      return;
     }
+    // Without ids, the log may be that of another topic which has grown past the position, and no commit may say that this was handled of it.
+    if (held.assignment.topicId !== null) {
+      if (!(await still(topicCheck.isStill(held)))) {
+        return; // kafkajs fetches the batch again
+      }
+      await this.#putBack(held, still);
+    }
+    control.seek(held.assignment, held.expected ?? 0n);
   }
 
   /** If the log may have been that of another topic, what came is dropped, and kafkajs fetches it again. */

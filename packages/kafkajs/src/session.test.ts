@@ -96,13 +96,20 @@ function namesOf(places: Places): readonly string[] {
 }
 
 /** A session that has two partitions, each of which begins at 0. */
-async function setUp(low: { value: bigint } = { value: 0n }, topics: Subscription["topics"] = ["t"]) {
+async function setUp({
+  topics = ["t"],
+  topicId = null,
+}: {
+  readonly topics?: Subscription["topics"];
+  readonly topicId?: string | null;
+} = {}) {
+  const low = { value: 0n };
   const kafka = new PretendedKafkaJs();
   const sink = new ProbeSink();
   const committed: string[] = [];
   const ends = async (): Promise<object> => new Map([0, 1].map((partition) => [placeOf("t", partition), { low: low.value, high: 100n }]));
   const brokerOffsets = {
-    topicIds: async () => new Map(),
+    topicIds: async () => new Map(topicId === null ? [] : [["t", topicId]]),
     committed: async () => new Map(),
     topics: async () => ["t", "t2"],
     ends,
@@ -183,8 +190,20 @@ test("a session that has failed fetches nothing more, whatever is resumed or joi
   expect(committed).toContain("1: 0");
 });
 
+test.each([
+  ["of a topic that is known by its id, the group is put back", "A".repeat(22), ["0: 0", "1: 0"]],
+  ["without ids, a missing commit may be all that shows a recreated topic", null, []],
+])("after a failure that says nothing of the logs: %s", async (_, topicId, expected) => {
+  const { kafka, sink, session, committed } = await setUp({ topicId });
+  sink.onBatch = () => Promise.reject(new Error("a mistake of ours"));
+  await kafka.fetch(0, 0);
+  await sink.until(() => sink.failures.length === 1);
+  await session.close(1_000);
+  expect(committed).toEqual(expected);
+});
+
 test("partitions that are given up for a new topic are not fetched while their records are handled", async () => {
-  const { kafka, sink, session } = await setUp({ value: 0n }, [/^t/u]);
+  const { kafka, sink, session } = await setUp({ topics: [/^t/u] });
   let letGo = (): void => {};
   sink.onRevoked = () => new Promise((resolve) => (letGo = resolve));
   await sink.until(() => sink.revocations.length === 1);

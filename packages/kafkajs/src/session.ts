@@ -287,16 +287,22 @@ export class KafkaJsSession implements DriverSession {
     this.#stopWatching();
     this.#parts.sink.failed(error); // first, so that the consumer hears of it whatever follows
     this.#control.holdAll();
-    this.#putBack = this.#putBackAll();
+    this.#putBack = this.#putBackAll(error);
   }
 
   /**
    * Retention deletes records of several partitions at once. kafkajs has moved the group in each of them, or has just asked for an offset that
    * is gone, and only one partition has failed the session. What was handled of all of them is put back, so that the next start finds the lost ranges.
+   *
+   * Kafka deletes the commits of a topic with it. Without topic ids, that a commit is missing may be all that shows a recreated topic, so that a
+   * commit is written there only after a failure that says that the log is the same.
    */
-  async #putBackAll(): Promise<void> {
-    const started = this.#assignments.all().filter(({ isStarting, handledTo }) => !isStarting && handledTo !== null);
-    const putBack = started.map((held) =>
+  async #putBackAll(error: Error): Promise<void> {
+    const isSameLog = (error as { readonly code?: unknown }).code === "offset-out-of-range";
+    const going = this.#assignments
+      .all()
+      .filter(({ assignment, isStarting, handledTo }) => !isStarting && handledTo !== null && (isSameLog || assignment.topicId !== null));
+    const putBack = going.map((held) =>
       this.#commits.putBackHandled(held).catch(() => {
         const { topic, partition } = held.assignment;
         this.#parts.subscription.logger.warn({ topic, partition }, "the group's offset could not be put back");
