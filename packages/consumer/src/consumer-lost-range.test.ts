@@ -101,6 +101,57 @@ describe("records that retention deleted before they were handled", () => {
     expect(await offsetsSeen({ clock, broker, consumer, logged })).toEqual([8]);
   });
 
+  test.each(["one at a time", "concurrency", "a stream"] as const)(
+    "are not passed before what is in memory is handled: %s",
+    async (how) => {
+      const clock = virtualClock();
+      const broker = new MemoryBroker({ t: 1 }, { clock });
+      const append = (count: number): void => broker.append("t", ...Array.from({ length: count }, () => ({ value: "x" })));
+      append(3);
+      let decodeOn: () => void = () => {};
+      const isDecoded = new Promise<void>((resolve) => (decodeOn = resolve));
+      // The second record waits for its schema, and the third is not read before that.
+      const decodeAt: Decoder["decodeAt"] = (cursor) => {
+        const events = plainDecoder.decodeAt(cursor);
+        return cursor.batch.offsetAt(cursor.record) === 1n ? isDecoded.then(() => events) : events;
+      };
+      const consumer = createConsumer({
+        driver: memory({ broker }),
+        groupId: "g",
+        topics: ["t"],
+        decoder: { ...plainDecoder, decodeAt },
+        signals: false,
+        clock,
+        failure: { lostRange: "latest" },
+        delivery: { concurrency: how === "concurrency" ? 4 : 1 },
+        logger: false,
+      });
+      const seen: bigint[] = [];
+      let running: Promise<unknown>;
+      if (how === "a stream") {
+        running = (async () => {
+          for await (const { event, done } of consumer.stream()) {
+            seen.push(event.record.offset);
+            done();
+            await isDecoded; // nothing of what is in memory is read meanwhile
+          }
+        })();
+      } else {
+        running = consumer.on("*", ({ record }) => void seen.push(record.offset)).run();
+      }
+      await clock.advance(2_000);
+      append(3);
+      broker.deleteBefore("t", 0, 5n);
+      await clock.advance(5_000);
+      expect([broker.committed("g", "t", 0), seen]).toEqual([1n, [0n]]);
+      decodeOn();
+      await clock.advance(5_000);
+      expect([broker.committed("g", "t", 0), seen]).toEqual([6n, [0n, 1n, 2n]]);
+      const stopped = consumer.stop();
+      await clock.run(Promise.all([stopped, running]));
+    },
+  );
+
   test("leave a consumer live and ready if it goes on at the end of a quiet topic", async () => {
     const { clock, consumer } = setUp({ lostRange: "latest" });
     consumer.on("*", () => {});

@@ -129,12 +129,10 @@ export class DriverEvents implements DriverSink {
 
   skipped(assignment: PartitionAssignment, lost: LostRange, resumeOffset: bigint): void {
     const {
-      ledgers,
       counters,
       options: { logger, groupId, failure },
     } = this.#parts;
-    ledgers.continueAt(assignment, resumeOffset);
-    this.#passOn(assignment, resumeOffset);
+    this.#goOnAt(assignment, resumeOffset);
     this.#lastLoss = `${lossText(lost, resumeOffset)}, because failure.lostRange is ${JSON.stringify(failure.lostRange)}`;
     counters.lostOffsets += lostOffsetCount(lost, resumeOffset);
     counters.recreated += lost.recreated === undefined ? 0 : 1;
@@ -143,17 +141,18 @@ export class DriverEvents implements DriverSink {
   }
 
   /**
-   * The sinks' checkpoints move, too: until something were applied, each start would find the same range lost. A consumer that stops leaves
-   * that to the next start: its sinks are not written to any more.
+   * The group's commit and the sinks' checkpoints move: until something were handled, each start would find the same range lost. They move behind
+   * what was taken before and is perhaps not read yet: with it passed over, a restart would lose it. A consumer that stops leaves the range to
+   * the next start: what it has in memory is not handled any more.
    */
-  #passOn(assignment: PartitionAssignment, resumeOffset: bigint): void {
+  #goOnAt(assignment: PartitionAssignment, resumeOffset: bigint): void {
     const { phase, connected, ledgers, dispatcher } = this.#parts;
     if (phase() === "connecting") {
-      void connected.then(() => this.#passOn(assignment, resumeOffset));
+      void connected.then(() => this.#goOnAt(assignment, resumeOffset));
     } else if (phase() === "running") {
       const held = ledgers.heldFor(assignment);
       if (held !== undefined && !held.isGoing) {
-        dispatcher()?.skipTo?.(held, resumeOffset);
+        dispatcher()?.skipTo(held, resumeOffset);
       }
     }
   }

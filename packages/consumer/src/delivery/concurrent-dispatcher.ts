@@ -53,9 +53,7 @@ export class ConcurrentDispatcher implements Dispatcher {
   }
 
   skipTo(held: HeldPartition, offset: bigint): void {
-    if (this.#parts.sinks.length > 0) {
-      void this.take(emptyBatch(held.assignment, offset), held);
-    }
+    void this.take(emptyBatch(held.assignment, offset), held);
   }
 
   /** What is handled is in the ledgers already. */

@@ -11,8 +11,11 @@ export type HoldAll = (isHeld: boolean) => void;
 export interface Dispatcher {
   /** As `DriverSink.batch`: while a returned promise is pending, the next batch waits. */
   take(batch: FetchedBatch, held: HeldPartition): Promise<void> | undefined;
-  /** The partition goes on at this offset, after records that are lost: sinks move their checkpoints to it. Absent if there are no sinks. */
-  skipTo?(held: HeldPartition, offset: bigint): void;
+  /**
+   * The partition goes on at this offset, after records that are lost. It is committed, and the checkpoints of sinks move to it, when everything
+   * that was taken before is handled.
+   */
+  skipTo(held: HeldPartition, offset: bigint): void;
   /** Brings the ledgers up to what is handled by now. */
   checkpoint(): void;
   /**

@@ -46,6 +46,10 @@ export class SerialDispatcher implements Dispatcher {
     return finished;
   }
 
+  skipTo({ ledger }: HeldPartition, offset: bigint): void {
+    ledger.continueAt(offset); // after all batches that were taken: each is in the ledger from then on
+  }
+
   hasWork(assignment: PartitionAssignment): boolean {
     return [...this.#inProgress.keys()].some(({ batch }) => batch.assignment === assignment);
   }

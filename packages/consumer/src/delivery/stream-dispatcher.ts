@@ -5,6 +5,7 @@ import type { Recovery } from "../failure/recovery.ts";
 import type { Counters } from "../observe/counters.ts";
 import type { WorkInHand } from "../observe/waits.ts";
 import type { Dispatcher, DrainKind, HoldAll } from "./dispatcher.ts";
+import { emptyBatch } from "./empty-batch.ts";
 import { Fence } from "./fence.ts";
 import type { Lease } from "./lease.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
@@ -68,6 +69,10 @@ export class StreamDispatcher implements Dispatcher {
     }
     holdAll(true);
     return this.#room();
+  }
+
+  skipTo(held: HeldPartition, offset: bigint): void {
+    void this.take(emptyBatch(held.assignment, offset), held);
   }
 
   hasWork(assignment: PartitionAssignment): boolean {
