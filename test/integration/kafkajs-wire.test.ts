@@ -242,8 +242,8 @@ describe.skipIf(skipReason !== "")("with TLS and a login", { meta: { skipReason 
       maxWaitMs: 100,
       maxBytesPerPartition: 100_000,
       ...(listener === "sasl" ? {} : { ssl }),
-      ...(listener === "sasl" ? { sasl: { mechanism: "plain" as const, username, password } } : {}),
-      ...(listener === "saslTls" ? { sasl: { mechanism: "scram-sha-512" as const, username, password } } : {}),
+      ...(listener === "sasl" ? { sasl: Object.freeze({ mechanism: "plain" as const, username, password }) } : {}),
+      ...(listener === "saslTls" ? { sasl: Object.freeze({ mechanism: "scram-sha-512" as const, username, password }) } : {}),
     });
     const batches = await readThroughDriver(driver, "secured");
     expect(valuesOf(batches)).toEqual(values);

@@ -209,7 +209,10 @@ function clientOf(
   };
   const patience = { requestTimeout: preflightRequestTimeoutMs, ...config, retry: preflightRetry };
   const { sockets } = ofBrokerOffsets;
-  const makeClient = (clientConfig: KafkaConfig): Kafka => withoutIdleTimers(new module.Kafka(clientConfig));
+  // kafkajs writes an `authenticationProvider` into the login that it gets, which other drivers refuse, and a frozen one does not take.
+  const { sasl } = connection;
+  const makeClient = (clientConfig: KafkaConfig): Kafka =>
+    withoutIdleTimers(new module.Kafka(sasl === undefined ? clientConfig : { ...clientConfig, sasl: { ...sasl } }));
   const offsetsClient = makeClient({ ...patience, brokers: sockets.brokersWhileOpen(brokers), socketFactory: sockets.factory });
   return {
     kafka: makeClient(config),
