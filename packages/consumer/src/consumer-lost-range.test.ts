@@ -106,7 +106,7 @@ describe("records that retention deleted before they were handled", () => {
     async (how) => {
       const clock = virtualClock();
       const broker = new MemoryBroker({ t: 1 }, { clock });
-      const append = (count: number): void => broker.append("t", ...Array.from({ length: count }, () => ({ value: "x" })));
+      const append = (count: number): void => void broker.append("t", ...Array.from({ length: count }, () => ({ value: "x" })));
       append(3);
       let decodeOn: () => void = () => {};
       const isDecoded = new Promise<void>((resolve) => (decodeOn = resolve));
