@@ -12,6 +12,12 @@ describe("UnreadableBatches", () => {
     expect(batches.take(errorOf(code), 1_000)).toMatchObject({ code: "batch-unreadable", cause: { code } });
   });
 
+  it("says what is missing if librdkafka was built without a compression", () => {
+    const batches = new UnreadableBatches();
+    const errors = [0, 500, 1_000].map((atMs) => batches.take(errorOf(codes.notImplemented), atMs));
+    expect(errors.at(-1)?.message).toContain("libzstd-dev");
+  });
+
   it("lets damage pass that comes seldom", () => {
     const batches = new UnreadableBatches();
     for (let i = 0; i < 10; i++) {

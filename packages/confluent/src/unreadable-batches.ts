@@ -28,8 +28,14 @@ export class UnreadableBatches {
       : new ConfluentDriverError(
           "batch-unreadable",
           `a record batch cannot be read: ${error.message}. It was fetched ${errorsUntilCertain} times. librdkafka does not say which batch it is: ` +
-            "the partition that does not advance has it, at the group's offset. If it stays so, restore that partition from a replica",
+            `the partition that does not advance has it, at the group's offset. ${adviceFor(error)}`,
           { cause: error },
         );
   }
+}
+
+function adviceFor({ code }: ClientError): string {
+  return code === codes.notImplemented
+    ? "This librdkafka was built without the compression of the batch: where it is compiled, zstd needs the headers of libzstd (Debian: libzstd-dev)"
+    : "If it stays so, restore that partition from a replica";
 }
