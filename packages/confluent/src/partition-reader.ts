@@ -108,7 +108,7 @@ export class PartitionReader {
         const { topic, partition } = held.assignment;
         const log = ends.get(placeOf(topic, partition));
         if (log === undefined) {
-          subscription.logger.warn({ topic, partition }, "no broker knows the ends of the log; they are asked for again");
+          subscription.logger.debug({ topic, partition }, "no broker knows the ends of the log; they are asked for again");
           continue; // the client reports this partition again
         }
         const lost = lostRangeAt(held.assignment, { offset: BigInt(held.next), topicId: null }, log);
@@ -136,6 +136,9 @@ export class PartitionReader {
     if (position === null) {
       fail(lostRangeError(makeError, lost, subscription.groupId, subscription.startAt === undefined ? "group" : "sink"));
       return;
+    }
+    if (held.isAtWork || held.ahead.length > 0) {
+      return; // what was fetched before is handed over first, and the client reports this partition again
     }
     sink.skipped?.(held.assignment, lost, position);
     control.place(held, position);

@@ -70,7 +70,7 @@ export class Transactions {
         this.#own = undefined;
       }
       const closed = running.then(() => own.then((producer) => producer.close()));
-      this.#letGo = Promise.allSettled([this.#letGo, closed]);
+      this.#letGo = Promise.allSettled([this.#letGo, closed]).then(() => {});
       const explained = explain(error, topics);
       if (explained.code === "fenced") {
         this.#offsets.fence(offsets);

@@ -156,8 +156,8 @@ export interface Consumer<Tables extends object = Record<never, never>> {
    */
   stream(options?: RunOptions): AsyncGenerator<Delivery<StreamEvent<Tables>>, void, void>;
   /**
-   * Moves a partition of this member while the consumer runs. What is in flight is handled and committed. Then the partition goes on at the
-   * offset, which is committed at once. Resolves when the partition has moved and the commit was tried. If that commit fails, it is tried
+   * Moves a partition of this member while the consumer runs. What is in flight is handled and committed, and what only rests between
+   * two attempts is left. Then the partition goes on at the offset, which is committed at once. Resolves when the partition has moved and the commit was tried. If that commit fails, it is tried
    * again, and `health()` shows it. Do not await it inside a handler: it waits for the handler, for `shutdownTimeoutMs` at most.
    * Rejects with `seek-refused` if another member has the partition, if the log lacks the offset, or if a sink keeps a checkpoint of its own;
    * with `wrong-phase` if the consumer does not run; with `unsupported-by-driver` if the driver cannot; with `invalid-option` for an offset

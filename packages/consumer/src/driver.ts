@@ -136,8 +136,8 @@ export interface DriverSink {
    */
   batch(batch: FetchedBatch): Promise<void> | undefined;
   /**
-   * The partition goes on after records that are gone, as {@link Subscription.lostRange} says. Called after `assigned`, and before a batch
-   * from there is handed over. Only subscribers with a `lostRange` need it.
+   * The partition goes on after records that are gone, as {@link Subscription.lostRange} says. Called after `assigned`, after every batch that
+   * was fetched before the range was handed over, and before a batch from there is. Only subscribers with a `lostRange` need it.
    */
   skipped?(assignment: PartitionAssignment, lost: LostRange, resumeOffset: bigint): void;
   /**

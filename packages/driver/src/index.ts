@@ -26,7 +26,7 @@ export { preflight, wantedTopics } from "./preflight.ts";
 export { lostRangeAt, lostRangeError, resumeOffset } from "./lost-range.ts";
 export type { IdentifiedPlace, LogEnds, Position } from "./lost-range.ts";
 export { isOfAnotherTopic } from "./lost-range.ts";
-export { missingAt, rangesOf } from "./log-ranges.ts";
+export { endsAt, missingAt, rangesOf } from "./log-ranges.ts";
 export { commitMetadata, originOf } from "./commit-metadata.ts";
 export type { CommitOrigin } from "./commit-metadata.ts";
 export { isReplacedIn, landmarkBefore, noteLandmarks } from "./landmarks.ts";

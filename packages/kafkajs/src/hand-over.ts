@@ -40,6 +40,11 @@ export class HandOver {
     return hasRoom;
   }
 
+  /** Whether the consumer does not have all yet that was fetched: the rest of a fetch, whose first batch is at work, or what was fetched after it. */
+  isBusy({ atWork, ahead }: Held): boolean {
+    return atWork !== undefined || ahead.length > 0;
+  }
+
   /** Takes the next fetch of the partition. kafkajs' loop waits for the returned promise. */
   take(fetched: Fetched, held: Held): Promise<void> | undefined {
     if (held.atWork === undefined && !held.isPaused) {

@@ -7,11 +7,19 @@ function setUp() {
   const commits: unknown[] = [];
   const calls: string[] = [];
   const joins: CommitInGeneration[] = [];
+  const failures: Error[] = [];
   let generationId = 0;
   let isConnected = true;
   const broker = {
     isConnected: () => isConnected,
-    joinGroup: async (_request: JoinRequest) => ({ memberId: "m", generationId: ++generationId, members: [] }),
+    joinGroup: async (_request: JoinRequest) => {
+      const failure = failures.shift();
+      if (failure !== undefined) {
+        throw failure;
+      }
+      return { memberId: "m", generationId: ++generationId, members: [] };
+    },
+    syncGroup: async () => ({}),
     leaveGroup: async () => void calls.push("the group forgets the member"),
     offsetCommit: async (request: unknown) => void commits.push(request),
   };
@@ -39,8 +47,19 @@ function setUp() {
   });
   const join = async (): Promise<void> => void (await (await cluster.findGroupCoordinator()).joinGroup({ groupId: "g", memberId: "" }));
   const leave = async (): Promise<void> => (await cluster.findGroupCoordinator()).leaveGroup();
-  return { commits, joins, calls, join, leave, disconnect: () => (isConnected = false) };
+  return { commits, joins, calls, failures, join, leave, disconnect: () => (isConnected = false) };
 }
+
+test("a failure of a join that may pass is one after which kafkajs joins again, and any other stays what it is", async () => {
+  const { failures, join } = setUp();
+  const loading = Object.assign(new Error("the coordinator is loading"), { type: "GROUP_LOAD_IN_PROGRESS", retriable: true });
+  const unknown = Object.assign(new Error("who is that"), { type: "UNKNOWN_MEMBER_ID", retriable: true });
+  const refused = Object.assign(new Error("no"), { type: "GROUP_AUTHORIZATION_FAILED", retriable: false });
+  failures.push(loading, unknown, refused);
+  await expect(join()).rejects.toMatchObject({ type: "REBALANCE_IN_PROGRESS", message: loading.message, cause: loading });
+  await expect(join()).rejects.toBe(unknown);
+  await expect(join()).rejects.toBe(refused);
+});
 
 test("what a generation has to commit is sent as that generation's, also after the next join and on a new connection", async () => {
   const { commits, joins, join, disconnect } = setUp();

@@ -32,6 +32,7 @@ export interface JoinGate {
 interface CoordinatorBroker {
   isConnected(): boolean;
   joinGroup(request: JoinRequest): Promise<JoinedGroup>;
+  syncGroup(request: unknown): Promise<unknown>;
   leaveGroup(request: unknown): Promise<unknown>;
   offsetCommit(request: KafkaJsOffsets & CommittingMember): Promise<unknown>;
 }
@@ -70,16 +71,18 @@ function gateCluster(cluster: CoordinatorCluster, { before, joined, beforeFetch,
   const gated = new WeakSet<CoordinatorBroker>();
   const findGroupCoordinator = cluster.findGroupCoordinator.bind(cluster);
   cluster.findGroupCoordinator = async (request) => {
-    const broker = await findGroupCoordinator(request);
+    const broker = await findGroupCoordinator(request).catch(joinAgain);
     if (!gated.has(broker)) {
       gated.add(broker);
       const joinGroup = broker.joinGroup.bind(broker);
       broker.joinGroup = async (join) => {
         await before(join);
-        const group = await joinGroup(join);
+        const group = await joinGroup(join).catch(joinAgain);
         joined(group, commitAs(cluster, broker, join.groupId, group));
         return group;
       };
+      const syncGroup = broker.syncGroup.bind(broker);
+      broker.syncGroup = (sync) => syncGroup(sync).catch(joinAgain);
       const leaveGroup = broker.leaveGroup.bind(broker);
       broker.leaveGroup = async (leave) => {
         leaving();
@@ -88,6 +91,18 @@ function gateCluster(cluster: CoordinatorCluster, { before, joined, beforeFetch,
     }
     return broker;
   };
+}
+
+/**
+ * Has kafkajs join again after a failure that may pass. After any but a rebalance, it would go on with its former generation, in which its
+ * heartbeats may succeed: the group would believe that it reads partitions which were given up for the join.
+ */
+function joinAgain(error: unknown): never {
+  const { retriable, message, type } = error as { readonly retriable?: unknown; readonly message?: string; readonly type?: unknown };
+  if (retriable !== true || type === "UNKNOWN_MEMBER_ID") {
+    throw error;
+  }
+  throw Object.assign(new Error(message, { cause: error }), { type: "REBALANCE_IN_PROGRESS" }); // the type by which kafkajs knows a rebalance
 }
 
 /**

@@ -9,7 +9,12 @@ import { TopicRecheck } from "./topic-recheck.ts";
 /**
  * What becomes of a batch at another offset than the expected one, if the log ends there and brokers say this of the topic, before and after.
  */
-async function outcomeOf(before: string | null, after: string | null, high = 0n): Promise<readonly string[]> {
+async function outcomeOf(
+  before: string | null,
+  after: string | null,
+  high: bigint = 0n,
+  { low = 0n, isBusy = false }: { readonly low?: bigint; readonly isBusy?: boolean } = {},
+): Promise<readonly string[]> {
   const did: string[] = [];
   const assignments = new HeldPartitions();
   const [assignment] = assignments.renew({ t: [0] });
@@ -24,7 +29,7 @@ async function outcomeOf(before: string | null, after: string | null, high = 0n)
     topicIds: async () => new Map(id === null ? [] : [["t", id]]),
     ends: async () => {
       id = after;
-      return new Map([[placeOf("t", 0), { low: 0n, high }]]);
+      return new Map([[placeOf("t", 0), { low, high }]]);
     },
   } as unknown as BrokerQuestions; // as much as is asked
   const fail = (error: Error): void => void did.push(`failed: ${error.message.slice(0, 21)}`);
@@ -39,7 +44,9 @@ async function outcomeOf(before: string | null, after: string | null, high = 0n)
     assignments,
     topicCheck,
     commits: { noteRead: () => {}, putBackHandled: async ({ handledTo }: Held) => void did.push(`put back ${handledTo}`) },
-    control: { seek: (_: unknown, offset: bigint) => did.push(`sought ${offset}`) },
+    control: { seek: (_: unknown, offset: bigint) => did.push(`sought ${offset}`), hold: () => did.push("held") },
+    handOver: { isBusy: () => isBusy },
+    sink: { skipped: (_: unknown, __: unknown, offset: bigint) => did.push(`goes on at ${offset}`) },
     kept: null,
     fail,
   } as unknown as PartitionReaderParts; // as much as is asked
@@ -54,6 +61,11 @@ test("a log that ends before the position is that of the topic only if the broke
   expect(await outcomeOf("old", "new")).toEqual(["recreated"]);
   expect(await outcomeOf(null, "new")).toEqual(["recreated"]);
   expect(await outcomeOf(null, null)).toEqual([]);
+});
+
+test("a lost range is passed only when all that was fetched before it is handed over", async () => {
+  expect(await outcomeOf("old", "old", 400n, { low: 300n })).toEqual(["put back 210", "goes on at 300", "sought 300"]);
+  expect(await outcomeOf("old", "old", 400n, { low: 300n, isBusy: true })).toEqual(["put back 210", "held", "sought 214"]);
 });
 
 test("if the log has the position, as after the answer of a replica that is behind, kafkajs and the group are moved back to it", async () => {

@@ -141,11 +141,18 @@ export class PartitionReader {
    * is behind its leader, kafkajs and the group are moved back.
    */
   async #investigate(held: Held, still: StillHeld): Promise<void> {
-    const { brokers, control, topicCheck } = this.#parts;
+    const { brokers, control, subscription, topicCheck } = this.#parts;
     if (!(await still(topicCheck.isSame(held)))) {
       return;
     }
-    const lost = await still(missingAt(brokers, held.assignment, held.expected));
+    const missing = missingAt(brokers, held.assignment, held.expected).catch((error: unknown) => {
+      subscription.logger.warn({ err: error }, "the gap before a batch could not be checked; the batch is fetched again");
+      return undefined;
+    });
+    const lost = await still(missing);
+    if (lost === undefined) {
+      return;
+    }
     if (lost !== null) {
       await this.#loseIfSame(held, lost, still);
       return;
@@ -169,12 +176,19 @@ export class PartitionReader {
 
   /** Goes on after the lost range if the user has chosen that. If not, the session fails. */
   async #lose(held: Held, lost: LostRange, still: StillHeld): Promise<void> {
-    const { control, fail, sink, subscription } = this.#parts;
+    const { control, fail, handOver, sink, subscription } = this.#parts;
     const { assignment } = held;
     await this.#putBack(held, still);
     const position = resumeOffset(lost, subscription.lostRange);
     if (position === null) {
       fail(lostRangeError(makeError, lost, subscription.groupId, subscription.startAt === undefined ? "group" : "sink"));
+      return;
+    }
+    if (handOver.isBusy(held)) {
+      // What was fetched before is handed over first: behind the range, it would be passed over. The partition is resumed after that, and the
+      // next fetch finds the range again.
+      control.hold(held, true);
+      control.seek(assignment, held.expected ?? 0n);
       return;
     }
     held.expected = position;

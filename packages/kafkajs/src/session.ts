@@ -1,4 +1,4 @@
-import type { DriverSession, LogRange, OffsetCommit, OpenWait, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
+import type { DriverSession, LogRange, LostRange, OffsetCommit, OpenWait, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
 import { PartitionStarter, rangesOf, settledOrLate, TopicWatch } from "@cdckit/driver";
 import type { EachBatchPayload } from "kafkajs";
 import { type Held, HeldPartitions } from "./assignments.ts";
@@ -190,7 +190,8 @@ export class KafkaJsSession implements DriverSession {
   async #close(deadlineMs: number): Promise<void> {
     const deadline = performance.now() + deadlineMs;
     if (this.#hasFailed) {
-      await settledOrLate(this.#putBack, deadlineMs, () => {}); // only while the partitions are held
+      // Only while the partitions are held. The group must hear of the leave, too, or it waits for the session to run out.
+      await settledOrLate(this.#putBack, deadlineMs / 2, () => {});
     }
     this.#assignments.clear();
     this.#parts.kept?.clear();
@@ -236,7 +237,9 @@ export class KafkaJsSession implements DriverSession {
 
   /** The group has answered a join. */
   useGeneration(commit: CommitInGeneration): void {
-    this.#commits.useGeneration(commit);
+    if (!this.isOver) {
+      this.#commits.useGeneration(commit);
+    } // the partitions that it still has were assigned in a former generation, and the group must refuse their commits
   }
 
   /** The member is leaving the group, and must not join again. */
@@ -295,13 +298,16 @@ export class KafkaJsSession implements DriverSession {
    * is gone, and only one partition has failed the session. What was handled of all of them is put back, so that the next start finds the lost ranges.
    *
    * Kafka deletes the commits of a topic with it. Without topic ids, that a commit is missing may be all that shows a recreated topic, so that a
-   * commit is written there only after a failure that says that the log is the same.
+   * commit is written there only after a failure that says that retention took records of the log.
    */
   async #putBackAll(error: Error): Promise<void> {
-    const isSameLog = (error as { readonly code?: unknown }).code === "offset-out-of-range";
-    const going = this.#assignments
-      .all()
-      .filter(({ assignment, isStarting, handledTo }) => !isStarting && handledTo !== null && (isSameLog || assignment.topicId !== null));
+    const { lost = null } = error as { readonly lost?: LostRange | null };
+    const isSameLog = lost !== null && lost.recreated === undefined && lost.firstMissing < lost.firstAvailable;
+    const going = this.#assignments.all().filter(
+      ({ assignment, isStarting, handledTo, doubted }) =>
+        // A transaction whose answer was lost may have moved the group beyond what is known to be handled.
+        !isStarting && handledTo !== null && doubted === null && (isSameLog || assignment.topicId !== null),
+    );
     const putBack = going.map((held) =>
       this.#commits.putBackHandled(held).catch(() => {
         const { topic, partition } = held.assignment;
@@ -351,6 +357,7 @@ export class KafkaJsSession implements DriverSession {
     if (this.isClosing) {
       // The sockets of the application's own client are not ended by a stop, so a join that was under way may still succeed.
       this.#parts.consumer.disconnect().catch(() => {});
+      return;
     }
     this.#control.joined();
     if (this.isOver) {

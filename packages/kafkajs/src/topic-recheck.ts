@@ -42,8 +42,8 @@ export class TopicRecheck extends TopicCheck<Held> {
     if (held.isOver || ids === null || (topicId !== null && !ids.has(topic))) {
       return false;
     }
-    const lost = topicId === null ? await recreatedOf(brokers, held) : null;
-    if (held.isOver) {
+    const lost = topicId === null ? await recreatedOf(brokers, held).catch(() => undefined) : null;
+    if (held.isOver || lost === undefined) {
       return false;
     }
     if (lost !== null) {

@@ -184,6 +184,40 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     await session.close(5_000);
   },
 
+  "what was fetched before the lost range is handed over first, however long it takes": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    for (let i = 0; i < 3; i++) {
+      await harness.produce(topic, lines(0, 2)); // a record batch each, and all in one fetch
+    }
+    let handle: () => void = () => {};
+    const handled = new Promise<void>((resolve) => {
+      handle = resolve;
+    });
+    const reported: { readonly handedOver: number; readonly lost: LostRange }[] = [];
+    const { sink, session } = await join(harness, { topics: [topic], lostRange: "earliest" }, (made) => {
+      made.onBatch = () => handled;
+      made.skipped = (_assignment, lost) => void reported.push({ handedOver: made.records.length, lost });
+    });
+    await sink.until(({ records }) => records.length > 0);
+    session.pause(sink.held);
+    // A fetch may be under way, and a client waits some time for a batch before it goes on.
+    await pause(500);
+    await harness.produce(topic, lines(0, 4));
+    await harness.deleteBefore(topic, 0, 8n);
+    session.resume(sink.held);
+    await pause(3_000);
+    handle();
+    await sink.until(({ records }) => records.at(-1)?.offset === 9n);
+    // How much is fetched at once is the driver's. The rest was deleted before it was fetched.
+    const fetched = offsetsOf(sink, 0).length - 2;
+    expect(offsetsOf(sink, 0)).toEqual([...Array.from({ length: fetched }, (_, i) => BigInt(i)), 8n, 9n]);
+    expect(reported.map(({ handedOver, lost }) => [handedOver, lost.firstMissing, lost.firstAvailable])).toEqual([
+      [fetched, BigInt(fetched), 8n],
+    ]);
+    expect([sink.failures, sink.revocations]).toEqual([[], []]);
+    await session.close(5_000);
+  },
+
   "the same if startAt said where; a log that ends before is an error all the same": async (harness, { expect }) => {
     const topic = await topicOf(harness, 1);
     await harness.produce(topic, lines(0, 8));
@@ -231,7 +265,7 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     await session.close(5_000);
   },
 
-  "if the subscription says so, a recreated topic is read from its start by a new assignment, and that is told": async (
+  "if the subscription says so, a recreated topic is read from its start by a new assignment, and that is reported": async (
     harness,
     { expect },
   ) => {
@@ -439,7 +473,7 @@ async function commitAt(
   await session.close(5_000);
 }
 
-/** What is missing where a member starts: told by `connect`, or by `failed`. */
+/** What is missing where a member starts: reported by `connect`, or by `failed`. */
 async function failureOf(harness: DriverHarness, change: Partial<Subscription>): Promise<LostRange | null> {
   try {
     const { sink, session } = await join(harness, change);

@@ -2,7 +2,7 @@
 export type PartitionState =
   /** Records are read, and handed on. */
   | "open"
-  /** Nothing more is read. What comes before a record that was handed on already is still handled, so that it does not come twice. */
+  /** Nothing more is read. What comes before a record that is handled or in hand already is still handled, so that it does not come twice. */
   | "finishing"
   /** Nothing starts. What is under way ends. */
   | "fenced";

@@ -137,7 +137,11 @@ export class SerialBatchRunner {
     }
     const pending = this.#groups.advance();
     if (pending === null) {
-      this.#ledger.settle(this.#span, this.#endsAt);
+      if (this.#records.isOver) {
+        this.#ledger.settle(this.#span, this.#endsAt);
+      } else {
+        this.#ledger.advance(this.#span, this.#endsAt); // what is left comes again: what is after the batch, such as a lost range, must not be committed
+      }
       this.#outcome = "settled";
     }
     return pending;

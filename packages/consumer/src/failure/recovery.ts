@@ -103,7 +103,9 @@ export class Recovery {
     }
     const nowMs = clock.nowMs();
     const kindOf = failure.sink === null ? classify : classifyAtSink;
-    const kind = kindOf(failure.error, options.isRetriable, coordinatesOf(failure.place));
+    // Bytes that do not decode, and a decoder that fails, are nothing that an application's errors say anything about.
+    const isRetriable = failure.stage === "handle" ? options.isRetriable : undefined;
+    const kind = kindOf(failure.error, isRetriable, coordinatesOf(failure.place));
     count(tries, kind, nowMs);
     const policyDecision = decideAfter(kind, tries, nowMs, options, random);
     if (policyDecision.kind !== "retry") {

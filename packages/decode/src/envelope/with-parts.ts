@@ -22,7 +22,7 @@ export function withParts(event: CdcEvent, parts: EventParts): CdcEvent | null {
   if (event instanceof EnvelopedChange || event instanceof PlainRow || event instanceof Tombstone) {
     const copy = event.copy();
     // A class of the user's that extends one of these has a copy of another class, unless it makes its own.
-    return copy.constructor === event.constructor ? (Object.assign(copy, { key: event.key }, parts) as CdcEvent) : null;
+    return copy.constructor === event.constructor ? (Object.assign(copy, event, parts) as CdcEvent) : null;
   }
   return null;
 }
