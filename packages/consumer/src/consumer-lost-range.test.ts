@@ -3,6 +3,7 @@ import type { CdcEvent, Decoder, RecordCursor } from "@cdckit/decode";
 import { memory, MemoryBroker, type VirtualClock, virtualClock } from "@cdckit/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Consumer, createConsumer } from "./consumer.ts";
+import type { DriverSink, KafkaDriver, PartitionAssignment } from "./driver.ts";
 import type { FailureOptions } from "./failure/failure-options.ts";
 import type { ConsumerMessages } from "./observe/channels.ts";
 import { silentLogger } from "./observe/logger.ts";
@@ -151,6 +152,53 @@ describe("records that retention deleted before they were handled", () => {
       await clock.run(Promise.all([stopped, running]));
     },
   );
+
+  test.each([1, 4])("are not passed by a stop that leaves what is before them (concurrency %i)", async (concurrency) => {
+    const clock = virtualClock();
+    const broker = new MemoryBroker({ t: 1 }, { clock });
+    broker.append("t", ...Array.from({ length: 6 }, () => ({ value: "x" })));
+    const inner = memory({ broker });
+    const sinks: DriverSink[] = [];
+    const assignments: PartitionAssignment[] = [];
+    // Other clients fetch on while a batch is at work, and find the range then.
+    const driver: KafkaDriver = {
+      ...inner,
+      connect: (subscription, sink) => {
+        sinks.push(sink);
+        const assigned = sink.assigned.bind(sink);
+        sink.assigned = (added) => {
+          assignments.push(...added);
+          assigned(added);
+        };
+        return inner.connect(subscription, sink);
+      },
+    };
+    let handle: () => void = () => {};
+    const isHandled = new Promise<void>((resolve) => (handle = resolve));
+    const options = { groupId: "g", topics: ["t"], decoder: plainDecoder, signals: false, clock, logger: false } as const;
+    const consumer = createConsumer({
+      ...options,
+      driver,
+      failure: { lostRange: "latest" },
+      delivery: { concurrency, order: "partition" },
+    });
+    const seen: bigint[] = [];
+    consumer.on("*", ({ record }) => {
+      seen.push(record.offset);
+      return record.offset === 1n ? isHandled : undefined;
+    });
+    const running = consumer.run();
+    await clock.advance(2_000);
+    sinks[0]?.skipped?.(
+      assignments[0] as PartitionAssignment,
+      { topic: "t", partition: 0, firstMissing: 6n, firstAvailable: 50n, end: 50n },
+      50n,
+    );
+    const stopped = consumer.stop();
+    clock.after(500, handle);
+    await clock.run(Promise.all([stopped, running]));
+    expect([seen, broker.committed("g", "t", 0)]).toEqual([[0n, 1n], 2n]);
+  });
 
   test("leave a consumer live and ready if it goes on at the end of a quiet topic", async () => {
     const { clock, consumer } = setUp({ lostRange: "latest" });

@@ -258,3 +258,48 @@ describe("what fails is waited for by a stop, so that nothing comes twice,", () 
     expect(broker.committed("g", "t", 0)).toBe(2n);
   });
 });
+
+test("a sink's checkpoint moves past a dead letter before a stop ends, so that the letter is written once", async () => {
+  const clock = virtualClock();
+  const broker = new MemoryBroker({ t: 1, dead: 1 }, { clock });
+  broker.append("t", { value: "good" }, { value: "bad" });
+  let isAway = false;
+  let checkpoint = 0n;
+  const run = async (stopAtMs: number): Promise<void> => {
+    const consumer = createConsumer({
+      driver: memory({ broker }),
+      groupId: "g",
+      topics: ["t"],
+      decoder,
+      signals: false,
+      clock,
+      logger: false,
+      failure: { poison: "dead-letter", deadLetterTopic: "dead" },
+    });
+    consumer.to({
+      name: "copy",
+      claim: async (_groupId, assignments) =>
+        checkpoint === 0n ? [] : assignments.map((assignment) => ({ assignment, offset: checkpoint })),
+      apply: async ({ events, nextOffset }) => {
+        if (events.some((event) => (event as unknown as { word: string }).word === "bad")) {
+          isAway = events.length === 1; // from then on, while the dead letter is written
+          throw Object.assign(new Error("violates a constraint"), { code: "23505" });
+        }
+        if (isAway) {
+          throw refused;
+        }
+        checkpoint = nextOffset;
+      },
+      close: async () => {},
+    });
+    clock.after(stopAtMs, () => void consumer.stop());
+    await clock.run(consumer.run());
+  };
+  clock.after(3_000, () => {
+    isAway = false;
+  });
+  await run(1_000);
+  expect([checkpoint, broker.endOffset("dead", 0)]).toEqual([2n, 1n]);
+  await run(1_000);
+  expect(broker.endOffset("dead", 0)).toBe(1n);
+});

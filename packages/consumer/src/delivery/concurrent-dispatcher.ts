@@ -120,7 +120,6 @@ export class ConcurrentDispatcher implements Dispatcher {
       fence,
       halt: (error) => run.halt(error),
       moved: () => run.moved(),
-      handles: () => {}, // handlers may be far below what a sink has set aside: a stop does not wait until they have come there
       rested: () => run.rested(),
       fenced: ({ name }) => run.fencedBy(`${assignment.topic}[${assignment.partition}] belongs to another member, says the sink ${name}`),
     });

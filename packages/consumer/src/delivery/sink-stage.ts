@@ -13,7 +13,7 @@ export interface AttachedSink {
   readonly limits: BatchStageParts["limits"];
 }
 
-export interface SinkStageParts extends Omit<BatchStageParts, "limits" | "apply" | "sink"> {
+export interface SinkStageParts extends Omit<BatchStageParts, "limits" | "apply" | "sink" | "handles"> {
   readonly attached: AttachedSink;
   readonly assignment: PartitionAssignment;
   /** The sink's checkpoint when the partition was claimed: everything below it is applied. Null if it has none. */
@@ -46,6 +46,10 @@ export function shareWith(sinks: readonly SinkStage[], record: InFlightRecord, s
 export class SinkStage {
   readonly #parts: SinkStageParts;
   readonly #stage: BatchStage;
+  /** The highest offset of a record that this sink has set aside. Without its checkpoint past it, the dead letter would be written again. */
+  #setAsideAt = -1n;
+  /** While the partition finishes: what handlers have handled up to. */
+  #ceiling: bigint | null = null;
 
   constructor(parts: SinkStageParts) {
     this.#parts = parts;
@@ -53,6 +57,7 @@ export class SinkStage {
       ...parts,
       limits: parts.attached.limits,
       sink: parts.attached.sink.name,
+      handles: (offset) => this.#setAside(offset),
       apply: (entries) => this.#apply(eventsOf(entries), entries.at(-1)?.record.next ?? 0n),
     });
   }
@@ -92,13 +97,25 @@ export class SinkStage {
     this.#stage.flush();
   }
 
-  /** Hands on what handlers would otherwise see again. Without handlers nothing: what is not applied comes again to the sink alone. */
+  /**
+   * Hands on what handlers would otherwise see again. Without handlers nothing but what is set aside: what else is not applied comes again to the
+   * sink alone.
+   */
   finish(ceiling: bigint): void {
-    this.#stage.finish(this.#parts.finishes ? ceiling : -1n);
+    this.#ceiling = this.#parts.finishes ? ceiling : -1n;
+    this.#stage.finish(this.#ceiling > this.#setAsideAt ? this.#ceiling : this.#setAsideAt);
   }
 
   close(): void {
     this.#stage.close();
+  }
+
+  /** Handlers may be far below it: a stop does not wait until they have come there. */
+  #setAside(offset: bigint): void {
+    this.#setAsideAt = offset > this.#setAsideAt ? offset : this.#setAsideAt;
+    if (this.#ceiling !== null) {
+      this.finish(this.#ceiling);
+    }
   }
 
   async #apply(events: readonly CdcEvent[], nextOffset: bigint): Promise<void> {
