@@ -10,6 +10,7 @@ function setUp() {
   const failures: Error[] = [];
   let generationId = 0;
   let isConnected = true;
+  let isOver = false;
   const broker = {
     isConnected: () => isConnected,
     joinGroup: async (_request: JoinRequest) => {
@@ -38,6 +39,7 @@ function setUp() {
       beforeFetch: () => Promise.resolve(),
       joined: (_group, commit) => void joins.push(commit),
       leaving: () => void calls.push("leaving"),
+      isOver: () => isOver,
     },
     assigner,
   )({
@@ -47,18 +49,25 @@ function setUp() {
   });
   const join = async (): Promise<void> => void (await (await cluster.findGroupCoordinator()).joinGroup({ groupId: "g", memberId: "" }));
   const leave = async (): Promise<void> => (await cluster.findGroupCoordinator()).leaveGroup();
-  return { commits, joins, calls, failures, join, leave, disconnect: () => (isConnected = false) };
+  return { commits, joins, calls, failures, join, leave, disconnect: () => (isConnected = false), end: () => (isOver = true) };
 }
 
 test("a failure of a join that may pass is one after which kafkajs joins again, and any other stays what it is", async () => {
-  const { failures, join } = setUp();
+  const { failures, join, end } = setUp();
   const loading = Object.assign(new Error("the coordinator is loading"), { type: "GROUP_LOAD_IN_PROGRESS", retriable: true });
   const unknown = Object.assign(new Error("who is that"), { type: "UNKNOWN_MEMBER_ID", retriable: true });
   const refused = Object.assign(new Error("no"), { type: "GROUP_AUTHORIZATION_FAILED", retriable: false });
-  failures.push(loading, unknown, refused);
+  const cut = Object.assign(new Error("the connection is gone"), { name: "KafkaJSConnectionError", retriable: true });
+  failures.push(loading);
+  await expect(join(), "the first join, whose failure is one of the start").rejects.toBe(loading);
+  await join();
+  failures.push(loading, unknown, refused, cut, loading);
   await expect(join()).rejects.toMatchObject({ type: "REBALANCE_IN_PROGRESS", message: loading.message, cause: loading });
   await expect(join()).rejects.toBe(unknown);
   await expect(join()).rejects.toBe(refused);
+  await expect(join()).rejects.toBe(cut);
+  end();
+  await expect(join(), "a session that is over").rejects.toBe(loading);
 });
 
 test("what a generation has to commit is sent as that generation's, also after the next join and on a new connection", async () => {

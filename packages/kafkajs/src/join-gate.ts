@@ -26,6 +26,8 @@ export interface JoinGate {
   readonly joined: (group: JoinedGroup, commit: CommitInGeneration) => void;
   /** Called before the group is asked to forget the member: at a stop, and when kafkajs crashes. */
   readonly leaving: () => void;
+  /** The session is closed or has failed: kafkajs must not join again. */
+  readonly isOver: () => boolean;
 }
 
 /** The parts of kafkajs' broker clients and of its cluster that are used here. Its types leave both out. */
@@ -62,27 +64,32 @@ export function joiningAfter(gate: JoinGate, assigner: PartitionAssigner): Parti
   };
 }
 
-function gateCluster(cluster: CoordinatorCluster, { before, joined, beforeFetch, leaving }: JoinGate): void {
+function gateCluster(cluster: CoordinatorCluster, { before, joined, beforeFetch, leaving, isOver }: JoinGate): void {
   const refreshMetadataIfNecessary = cluster.refreshMetadataIfNecessary.bind(cluster);
   cluster.refreshMetadataIfNecessary = async () => {
     await beforeFetch();
     return refreshMetadataIfNecessary();
   };
+  let hasJoined = false;
+  const failed = (error: unknown): never => {
+    throw hasJoined && !isOver() ? asRebalance(error) : error;
+  };
   const gated = new WeakSet<CoordinatorBroker>();
   const findGroupCoordinator = cluster.findGroupCoordinator.bind(cluster);
   cluster.findGroupCoordinator = async (request) => {
-    const broker = await findGroupCoordinator(request).catch(joinAgain);
+    const broker = await findGroupCoordinator(request).catch(failed);
     if (!gated.has(broker)) {
       gated.add(broker);
       const joinGroup = broker.joinGroup.bind(broker);
       broker.joinGroup = async (join) => {
         await before(join);
-        const group = await joinGroup(join).catch(joinAgain);
+        const group = await joinGroup(join).catch(failed);
+        hasJoined = true;
         joined(group, commitAs(cluster, broker, join.groupId, group));
         return group;
       };
       const syncGroup = broker.syncGroup.bind(broker);
-      broker.syncGroup = (sync) => syncGroup(sync).catch(joinAgain);
+      broker.syncGroup = (sync) => syncGroup(sync).catch(failed);
       const leaveGroup = broker.leaveGroup.bind(broker);
       broker.leaveGroup = async (leave) => {
         leaving();
@@ -94,15 +101,15 @@ function gateCluster(cluster: CoordinatorCluster, { before, joined, beforeFetch,
 }
 
 /**
- * Has kafkajs join again after a failure that may pass. After any but a rebalance, it would go on with its former generation, in which its
- * heartbeats may succeed: the group would believe that it reads partitions which were given up for the join.
+ * Has kafkajs join again if the brokers have answered a join with something that will pass, such as a coordinator that loads. After any answer but
+ * a rebalance, it would go on with its former generation, in which its heartbeats may succeed: the group would believe that it reads partitions
+ * which were given up for the join.
  */
-function joinAgain(error: unknown): never {
+function asRebalance(error: unknown): unknown {
   const { retriable, message, type } = error as { readonly retriable?: unknown; readonly message?: string; readonly type?: unknown };
-  if (retriable !== true || type === "UNKNOWN_MEMBER_ID") {
-    throw error;
-  }
-  throw Object.assign(new Error(message, { cause: error }), { type: "REBALANCE_IN_PROGRESS" }); // the type by which kafkajs knows a rebalance
+  return retriable === true && typeof type === "string" && type !== "UNKNOWN_MEMBER_ID"
+    ? Object.assign(new Error(message, { cause: error }), { type: "REBALANCE_IN_PROGRESS" }) // by which kafkajs knows a rebalance
+    : error;
 }
 
 /**

@@ -135,6 +135,7 @@ async function join(
       session.useGeneration(commit);
     },
     leaving: () => session.leaving(),
+    isOver: () => session.isOver,
   };
   const consumer: Consumer = client.kafka.consumer({
     groupId: subscription.groupId,
