@@ -1,3 +1,4 @@
+import { setTimeout as pass } from "node:timers/promises";
 import { confluent } from "@cdckit/confluent";
 import { createConsumer, type KafkaDriver } from "@cdckit/consumer";
 import { kafkajs } from "@cdckit/kafkajs";
@@ -46,6 +47,19 @@ describe.skipIf(skipReason !== "").concurrent("a user without all rights", { met
     await admin.createAcls({ acl: [{ resourceType, resourceName, resourcePatternType, operation, ...rest }] });
   }
 
+  /** A broker hears of new rights a moment after they are given. Until then, the topic is missing for the user. */
+  async function untilSeen(topic: string): Promise<void> {
+    const user = new Kafka({ brokers: [secured.sasl], sasl: login(), logLevel: logLevel.NOTHING }).admin();
+    await user.connect();
+    try {
+      while (!(await user.listTopics()).includes(topic)) {
+        await pass(50);
+      }
+    } finally {
+      await user.disconnect();
+    }
+  }
+
   describe.each(drivers)("%s", (_, make) => {
     test("who may see a topic and not read it ends the consumer with what is missing", async () => {
       const topic = uniqueName("refused");
@@ -53,6 +67,7 @@ describe.skipIf(skipReason !== "").concurrent("a user without all rights", { met
       await createTopics(admin, [{ topic, numPartitions: 1 }]);
       await allow(AclResourceTypes.TOPIC, topic, AclOperationTypes.DESCRIBE);
       await allow(AclResourceTypes.GROUP, groupId, AclOperationTypes.READ);
+      await untilSeen(topic);
       const consumer = createConsumer({ driver: make([secured.sasl]), groupId, topics: [topic], signals: false, logger: false });
       consumer.on("*", () => {});
       await expect(consumer.run()).rejects.toMatchObject({
