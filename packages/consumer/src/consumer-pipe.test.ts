@@ -57,29 +57,27 @@ function stopWhen({ clock }: Setup, isDone: () => boolean, members: () => readon
   });
 }
 
+/** Runs until the group has committed all ten records. */
+async function runToTheEnd(setup: Setup, consumer: Consumer): Promise<void> {
+  stopWhen(
+    setup,
+    () => setup.broker.committed("g", "t", 0) === 10n,
+    () => [consumer],
+  );
+  await setup.clock.run(consumer.run());
+}
+
 describe("pipe", () => {
   test("writes the records that events become, and commits with them", async () => {
     const setup = setUp(10);
-    const consumer = join(setup).pipe("s.t", recordsOf, { batch: { maxEvents: 3, maxMs: 5 } });
-    stopWhen(
-      setup,
-      () => setup.broker.committed("g", "t", 0) === 10n,
-      () => [consumer],
-    );
-    await setup.clock.run(consumer.run());
+    await runToTheEnd(setup, join(setup).pipe("s.t", recordsOf, { batch: { maxEvents: 3, maxMs: 5 } }));
     expect(outOf(setup.broker)).toEqual(Array.from({ length: 10 }, (_, i) => `out-${i}`));
   });
 
   test("a transaction that fails is retried as a whole", async () => {
     const setup = setUp(10);
     setup.broker.faults.inject({ on: "transact", how: "fails", times: 3 });
-    const consumer = join(setup).pipe("s.t", recordsOf);
-    stopWhen(
-      setup,
-      () => setup.broker.committed("g", "t", 0) === 10n,
-      () => [consumer],
-    );
-    await setup.clock.run(consumer.run());
+    await runToTheEnd(setup, join(setup).pipe("s.t", recordsOf));
     expect(setup.broker.faults.met).toBe(3);
     expect(outOf(setup.broker)).toHaveLength(10);
   });
@@ -87,13 +85,7 @@ describe("pipe", () => {
   test("a transaction that was carried out, and whose answer was lost, is not repeated", async () => {
     const setup = setUp(10);
     setup.broker.faults.inject({ on: "transact", how: "answer-lost", times: 2 });
-    const consumer = join(setup).pipe("s.t", recordsOf);
-    stopWhen(
-      setup,
-      () => setup.broker.committed("g", "t", 0) === 10n,
-      () => [consumer],
-    );
-    await setup.clock.run(consumer.run());
+    await runToTheEnd(setup, join(setup).pipe("s.t", recordsOf));
     expect(setup.broker.faults.met).toBe(2);
     expect(outOf(setup.broker)).toEqual(Array.from({ length: 10 }, (_, i) => `out-${i}`));
   });
