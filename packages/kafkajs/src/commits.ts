@@ -22,8 +22,6 @@ export class GroupCommits {
   #refusal: Error | null = null;
   /** A batch has been read, in this generation or an earlier one. */
   #hasRead = false;
-  /** Resolves when the last transaction that was asked for has ended. Never rejects. */
-  #transacted: Promise<unknown> = Promise.resolve();
 
   constructor(parts: GroupCommitParts) {
     this.#parts = parts;
@@ -61,9 +59,7 @@ export class GroupCommits {
   }
 
   transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
-    const transacted = this.#commits.transact(records, offsets);
-    this.#transacted = transacted.catch(() => {}); // its caller hears of it
-    return transacted;
+    return this.#commits.transact(records, offsets);
   }
 
   /**
@@ -78,9 +74,10 @@ export class GroupCommits {
    * Puts back what is known to be handled of the partition. The offset of a transaction that is under way is known only when it has ended: an
    * offset that was read before would move the group back over records that are written already.
    */
-  async putBackHandled(held: Held): Promise<void> {
-    await this.#transacted;
-    await this.putBack({ assignment: held.assignment, offset: held.handledTo ?? 0n });
+  putBackHandled(held: Held): Promise<void> {
+    const { assignment } = held;
+    const handled = (): OffsetCommit => ({ assignment, offset: held.handledTo ?? 0n });
+    return this.#hasRead ? this.#commits.putBackWhenDue(assignment, handled) : Promise.resolve();
   }
 
   /** A member that is refused has lost its partitions. It must not wait for a heartbeat to learn it: until then handlers would go on. */
