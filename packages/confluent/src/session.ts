@@ -10,9 +10,9 @@ import type {
 } from "@cdckit/consumer";
 import {
   Commits,
-  noLeaderError,
   PartitionStarter,
   PartitionWaits,
+  type Place,
   placeOf,
   rangesOf,
   settledOrLate,
@@ -341,14 +341,8 @@ export class ConfluentSession implements DriverSession {
 
   #watchLeaders({ leaderless }: Report): void {
     const places = new Set(leaderless.map(({ topic, partition }) => placeOf(topic, partition)));
-    for (const held of this.#assignments.all().filter(isRead)) {
-      const { topic, partition } = held.assignment;
-      if (places.has(placeOf(topic, partition))) {
-        this.#leaderless.failed(held, noLeaderError(makeError, held.assignment));
-      } else {
-        this.#leaderless.end(held);
-      }
-    }
+    const isLed = ({ topic, partition }: Place): boolean => !places.has(placeOf(topic, partition));
+    this.#leaderless.noteLeaders(this.#assignments.all().filter(isRead), isLed, makeError);
   }
 
   #fail(error: unknown): void {

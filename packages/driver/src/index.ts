@@ -13,7 +13,7 @@ export { TopicCheck } from "./topic-check.ts";
 export type { TopicCheckParts } from "./topic-check.ts";
 export { TopicWatch } from "./topic-watch.ts";
 export type { TopicWatchParts } from "./topic-watch.ts";
-export { noLeaderError, PartitionWaits } from "./partition-waits.ts";
+export { PartitionWaits } from "./partition-waits.ts";
 export type { PartitionWaitsParts } from "./partition-waits.ts";
 export { whileHeld } from "./while-held.ts";
 export type { StillHeld } from "./while-held.ts";

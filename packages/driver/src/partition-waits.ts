@@ -54,6 +54,17 @@ export class PartitionWaits {
     }
   }
 
+  /** What the brokers say of leaders. Nothing is fetched of a partition without one, and the fetches of others succeed: nothing else reports it. */
+  noteLeaders(helds: readonly HeldPartition[], isLed: (place: Place) => boolean, makeError: MakeDriverError): void {
+    for (const held of helds) {
+      if (isLed(held.assignment)) {
+        this.end(held);
+      } else {
+        this.failed(held, noLeaderError(makeError, held.assignment));
+      }
+    }
+  }
+
   #open(held: HeldPartition): OpenWait | undefined {
     const { sink, what, host } = this.#parts;
     const wait = sink.waiting?.({ what, host, place: placeText([held.assignment]) });
@@ -71,8 +82,7 @@ export function placeText(places: readonly Place[]): string {
   return `${first?.topic ?? ""}[${first?.partition ?? ""}]${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
-/** Why a partition without a leader is waited for. */
-export function noLeaderError(makeError: MakeDriverError, place: Place): DriverError<string> {
+function noLeaderError(makeError: MakeDriverError, place: Place): DriverError<string> {
   return makeError(
     "partition-unavailable",
     `no broker leads ${placeText([place])}: those that have its replicas are down, or the topic is gone`,

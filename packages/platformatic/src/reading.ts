@@ -1,5 +1,5 @@
 import type { DriverSink, Subscription } from "@cdckit/consumer";
-import { noLeaderError, PartitionWaits, type TopicCheck } from "@cdckit/driver";
+import { PartitionWaits, type Place, type TopicCheck } from "@cdckit/driver";
 import { type Held, type HeldPartitions, isRead } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import type { Cluster } from "./cluster.ts";
@@ -48,7 +48,8 @@ export function createReading({
   const topics = (): readonly string[] => [...new Set(assignments.all().map(({ assignment }) => assignment.topic))];
   const leaderless = new PartitionWaits({ sink, what: "the leader", host: cluster.brokers });
   const found = (): void => {
-    tellLeaderless(assignments, leaders, leaderless);
+    const isLed = ({ topic, partition }: Place): boolean => leaders.of(topic, partition) !== undefined;
+    leaderless.noteLeaders(assignments.all().filter(isRead), isLed, makeError);
     fetcher.forgetUnasked();
   };
   const leaders: Leaders = new Leaders({ cluster, topics, logger, maxAgeMs: tuning.metadataMaxAgeMs, found, refreshed: wake });
@@ -68,16 +69,4 @@ export function createReading({
     answered,
   });
   return { leaders, fetcher, handOver };
-}
-
-/** Nothing is fetched of a partition without a leader, and the fetches of others succeed: nobody else would tell. */
-function tellLeaderless(assignments: HeldPartitions, leaders: Leaders, waits: PartitionWaits): void {
-  for (const held of assignments.all().filter(isRead)) {
-    const { topic, partition } = held.assignment;
-    if (leaders.of(topic, partition) === undefined) {
-      waits.failed(held, noLeaderError(makeError, held.assignment));
-    } else {
-      waits.end(held);
-    }
-  }
 }
