@@ -2,7 +2,7 @@ import type { FetchedBatch, PartitionAssignment } from "@cdckit/consumer";
 import { createRecordSetReader, type RecordSetReader } from "@cdckit/record-batch";
 import { noteBatch, noteRecordSet } from "./landmarks.ts";
 import { type FetchedMessages, MessageBatch } from "./message-batch.ts";
-import type { FetchedPartition } from "./wire/fetch-response.ts";
+import type { KeptFetch } from "./wire/kept-fetches.ts";
 
 /** What one fetch holds of one partition: the consumer gets it as one batch or as several, one after another. */
 export interface Fetched {
@@ -48,12 +48,13 @@ export class FetchedAsMessages implements Fetched {
 export class FetchedAsBytes implements Fetched {
   readonly nextOffset: bigint;
   readonly byteLength: number;
-  #fetched: FetchedPartition;
+  #fetched: KeptFetch;
   readonly #assignment: PartitionAssignment;
   #reader: RecordSetReader<PartitionAssignment>;
   #isBegun = false;
+  #unpackedBytes = 0;
 
-  constructor(fetched: FetchedPartition, assignment: PartitionAssignment) {
+  constructor(fetched: KeptFetch, assignment: PartitionAssignment) {
     this.#fetched = fetched;
     this.#assignment = assignment;
     this.#reader = createRecordSetReader({ ...fetched, assignment });
@@ -76,7 +77,10 @@ export class FetchedAsBytes implements Fetched {
   next(): FetchedBatch | null {
     this.#isBegun = true;
     const set = this.#reader.read();
-    if (set !== null) {
+    if (set === null) {
+      this.#fetched.unpackedTo(this.#unpackedBytes);
+    } else {
+      this.#unpackedBytes += set.byteLength;
       noteRecordSet(set);
     }
     return set;

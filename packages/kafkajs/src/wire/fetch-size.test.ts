@@ -35,3 +35,15 @@ test("what kafkajs asks for stays if the user has named it", () => {
   size.learnFrom([fetchedOf(300_000, 1_000)]);
   expect(size.minBytes).toBe(0);
 });
+
+test("a fetch of batches that unpack far asks for fewer bytes", () => {
+  const size = new FetchSize(4 * MiB);
+  const fetched = fetchedOf(3 * MiB, 8_000);
+  size.learnFrom([fetched]);
+  size.unpacked(fetched, 24 * MiB);
+  expect(size.minBytes, "8 MiB, packed to an eighth").toBe(MiB);
+  size.unpacked(fetched, 3 * MiB);
+  expect(size.minBytes, "batches that are not compressed any more").toBe(3 * MiB);
+  size.unpacked(fetched, 0);
+  expect(size.minBytes, "a fetch of which no batch was whole").toBe(3 * MiB);
+});

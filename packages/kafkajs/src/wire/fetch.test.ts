@@ -117,7 +117,7 @@ test.each(versions.map(Number))(
     ]);
     const { frame: handedOn } = replaceRecords(frame, request as never, (fetched) => {
       taken.push(fetched);
-      return kept.keep("b:9092", fetched);
+      return kept.keep("b:9092", { ...fetched, unpackedTo: () => {} });
     });
     const abortedTransactions = version >= 4 ? [{ producerId: 55n, firstOffset: 8n }] : [];
     expect(taken).toEqual([
@@ -264,6 +264,7 @@ test("what a broker has sent is forgotten when it is asked for more", () => {
     highWatermark: 9n,
     abortedTransactions: [],
     bytes: recordsOf(2),
+    unpackedTo: () => {},
   };
   const messageOf = (batch: Buffer): { key: Buffer; value: Buffer } => ({ key: batch.subarray(66, 82), value: batch.subarray(83, 91) });
   const one = messageOf(kept.keep("one:9092", fetched));

@@ -11,13 +11,19 @@ export interface StandInMessage {
   readonly value: Uint8Array | null;
 }
 
+/** What is kept of a response, and who learns from it. */
+export interface KeptFetch extends FetchedPartition {
+  /** Called when all of it has been read, with what its batches took when they were unpacked. */
+  readonly unpackedTo: (byteLength: number) => void;
+}
+
 /**
  * The record batches that were taken out of Fetch responses, until kafkajs hands over the record that stands for them. kafkajs asks a broker
  * for more only when it is done with what that broker sent, so at most one response a broker is kept.
  */
 export class KeptFetches {
   readonly #mark: Buffer = randomBytes(markBytes);
-  readonly #byBroker = new Map<string, Map<bigint, FetchedPartition>>();
+  readonly #byBroker = new Map<string, Map<bigint, KeptFetch>>();
   #last = 0n;
   /** The highest that the least bytes of a fetch which is to be kept get; see `FetchSize`. */
   readonly largestMinFetchBytes: number;
@@ -27,8 +33,8 @@ export class KeptFetches {
   }
 
   /** Keeps it, and returns a record batch that stands for it: one record at the offset that was asked for. */
-  keep(broker: string, fetched: FetchedPartition): Buffer {
-    const kept = this.#byBroker.get(broker) ?? new Map<bigint, FetchedPartition>();
+  keep(broker: string, fetched: KeptFetch): Buffer {
+    const kept = this.#byBroker.get(broker) ?? new Map<bigint, KeptFetch>();
     this.#byBroker.set(broker, kept);
     this.#last++;
     kept.set(this.#last, fetched);
@@ -41,7 +47,7 @@ export class KeptFetches {
   }
 
   /** What the message stands for. It is given once. Undefined if it is not kept any more. */
-  take({ value }: StandInMessage): FetchedPartition | undefined {
+  take({ value }: StandInMessage): KeptFetch | undefined {
     const number = Buffer.from(value ?? []).readBigInt64BE();
     for (const kept of this.#byBroker.values()) {
       const fetched = kept.get(number);

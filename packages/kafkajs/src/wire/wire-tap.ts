@@ -115,7 +115,7 @@ export class WireTap {
     const fetched: FetchedPartition[] = [];
     const handedOn = replaceRecords(frame, request, (one) => {
       fetched.push(one);
-      return this.#kept.keep(this.#broker, one);
+      return this.#kept.keep(this.#broker, { ...one, unpackedTo: (byteLength) => this.#size.unpacked(one, byteLength) });
     });
     this.#size.learnFrom(fetched);
     if (handedOn.hasMore) {

@@ -1,0 +1,53 @@
+import { createRequire } from "node:module";
+import { expect, test } from "vitest";
+import { HeldPartitions } from "./assignments.ts";
+import { FetchedAsBytes } from "./fetched.ts";
+
+const load = createRequire(import.meta.url);
+interface Encoded {
+  readonly buffer: Buffer;
+}
+const { RecordBatch } = load("kafkajs/src/protocol/recordBatch/v0") as { readonly RecordBatch: (parts: object) => Promise<Encoded> };
+const toRecord = load("kafkajs/src/protocol/recordBatch/record/v0") as (parts: object) => Encoded;
+
+const gzip = 1;
+const valueBytes = 10_000;
+
+/** Two batches of one record each, as kafkajs writes them. */
+async function batchesOf(compression: number): Promise<Buffer> {
+  const batches = [0, 1].map((firstOffset) =>
+    RecordBatch({ compression, firstOffset, records: [toRecord({ key: Buffer.from("k"), value: Buffer.alloc(valueBytes, "a") })] }),
+  );
+  return Buffer.concat((await Promise.all(batches)).map(({ buffer }) => buffer));
+}
+
+test.each([
+  ["compressed batches", gzip],
+  ["batches that are not compressed", 0],
+])("when %s have been read, it says what they took unpacked", async (_what, compression) => {
+  const [assignment] = new HeldPartitions().renew({ t: [0] });
+  if (assignment === undefined) {
+    throw new Error("expected the partition that was assigned");
+  }
+  const said: number[] = [];
+  const fetched = new FetchedAsBytes(
+    {
+      topic: "t",
+      partition: 0,
+      fromOffset: 0n,
+      nextOffset: 2n,
+      highWatermark: 2n,
+      abortedTransactions: [],
+      bytes: await batchesOf(compression),
+      unpackedTo: (byteLength) => said.push(byteLength),
+    },
+    assignment,
+  );
+  await fetched.prepare();
+  for (let batch = fetched.next(); batch !== null; batch = fetched.next()) {
+    expect(said, "before the last one has been read").toEqual([]);
+  }
+  expect(said.length).toBe(1);
+  expect(said[0]).toBeGreaterThanOrEqual(2 * valueBytes);
+  expect(said[0]).toBeLessThan(2 * valueBytes + 300);
+});
