@@ -22,7 +22,7 @@ export interface KafkaJsTuning {
   /**
    * Largest number of bytes of one partition in a fetch: the size of a batch. If you leave it out, a fetch of one, two or three partitions from one
    * broker asks for up to 4 MiB of them together, until it brings about 8,000 records or unpacks to about 8 MiB, because large fetches take less
-   * time a record; unless kafkajs makes the records. At most 524,288,000.
+   * time a record; a fetch of one partition that unpacks to more asks for less. Not so if kafkajs makes the records. At most 524,288,000.
    * @default 1_048_576
    */
   readonly maxBytesPerPartition?: number;

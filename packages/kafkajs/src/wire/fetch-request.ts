@@ -81,15 +81,11 @@ export function requestAfter({ bytes, offsets }: FetchRequest, next: NextOffsets
   return request;
 }
 
-/**
- * Makes the request ask for so many bytes at least, in place. They are shared out between its partitions, so that a fetch of one partition brings
- * much of it, and a fetch of many what kafkajs asks for.
- */
-export function askForAtLeast({ bytes, offsets }: FetchRequest, minBytes: number): void {
+/** Makes the request ask for as many bytes of each partition as `bytesOf` says, in place. */
+export function askForBytes({ bytes, offsets }: FetchRequest, bytesOf: (askedBytes: number, partitions: number) => number): void {
   const asked = partitionsOf(offsets);
-  const share = Math.floor(minBytes / asked.length);
   for (const { maxBytes, maxBytesAt } of asked) {
-    bytes.writeInt32BE(Math.max(maxBytes, share), maxBytesAt);
+    bytes.writeInt32BE(bytesOf(maxBytes, asked.length), maxBytesAt);
   }
 }
 

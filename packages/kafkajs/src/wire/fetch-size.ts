@@ -12,7 +12,7 @@ const wantedRecords = 8_000;
  */
 const wantedUnpackedBytes = 8_388_608;
 
-/** How many bytes a fetch from one broker asks for at least, by what its records take on the wire and how far they unpack. */
+/** How many bytes a fetch from one broker asks for, by what its records take on the wire and how far they unpack. */
 export class FetchSize {
   readonly #largestMinBytes: number;
   /** What the records that are wanted take on the wire; 0 until something was fetched. */
@@ -25,9 +25,19 @@ export class FetchSize {
     this.#largestMinBytes = largestMinBytes;
   }
 
-  /** 0 until something was fetched. */
-  get minBytes(): number {
-    return Math.min(this.#largestMinBytes, this.#bytesOfRecords, Math.ceil(wantedUnpackedBytes / this.#expansion));
+  /**
+   * How many bytes a fetch asks for of each of its partitions, where kafkajs asks for `askedBytes`. A fetch of one partition brings much of it, and
+   * one of many what kafkajs asks for. Only a fetch of one partition may ask for less: a broker gives a whole batch of the first partition, however
+   * large it is, and nothing of another one whose next batch is larger than what is asked for.
+   */
+  ofEachPartition(askedBytes: number, partitions: number): number {
+    if (this.#largestMinBytes === 0) {
+      return askedBytes;
+    }
+    const unpackable = Math.ceil(wantedUnpackedBytes / this.#expansion);
+    const least = Math.min(this.#largestMinBytes, this.#bytesOfRecords, unpackable);
+    const share = Math.max(askedBytes, Math.floor(least / partitions));
+    return partitions === 1 ? Math.min(share, unpackable) : share;
   }
 
   /** Offsets without a record count as records: a fetch of a compacted topic brings fewer of them. */

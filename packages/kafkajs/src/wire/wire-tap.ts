@@ -1,7 +1,7 @@
 import type { OnReadOpts, Socket } from "node:net";
 import { isKafkaJsDriverError } from "../errors.ts";
 import { FetchAhead } from "./fetch-ahead.ts";
-import { askForAtLeast, emptyResponseTo, type FetchRequest, fetchRequestIn } from "./fetch-request.ts";
+import { askForBytes, emptyResponseTo, type FetchRequest, fetchRequestIn } from "./fetch-request.ts";
 import { type FetchedPartition, replaceRecords } from "./fetch-response.ts";
 import { FetchSize } from "./fetch-size.ts";
 import { FrameSplitter } from "./frame-splitter.ts";
@@ -41,7 +41,7 @@ export class WireTap {
     const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
     this.#ahead = new FetchAhead({
       send: (request) => {
-        askForAtLeast(request, this.#size.minBytes);
+        this.#askForBytes(request);
         return socket.writable && write(request.bytes); // kafkajs may have ended the connection
       },
       answer: (frame, asked) => this.#orDestroyed(() => this.#handOn(frame, asked)),
@@ -76,9 +76,13 @@ export class WireTap {
     if (this.#socket?.writable === true && this.#ahead?.asked(request) === true) {
       return true;
     }
-    askForAtLeast(request, this.#size.minBytes);
+    this.#askForBytes(request);
     this.#asked.set(request.correlationId, request);
     return false;
+  }
+
+  #askForBytes(request: FetchRequest): void {
+    askForBytes(request, (askedBytes, partitions) => this.#size.ofEachPartition(askedBytes, partitions));
   }
 
   #read(count: number): boolean {
