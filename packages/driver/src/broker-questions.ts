@@ -31,7 +31,7 @@ export interface BrokerQuestions {
    * known: it is asked for again.
    */
   offsetsAt(topics: readonly string[], timestamp: bigint, tried?: Tried): Promise<ReadonlyMap<string, bigint | null>>;
-  /** The partitions in which the client itself has replaced the group's commit. Absent if it never does. */
+  /** The partitions in which a client of this kind, used without this driver, has replaced the group's commit. Absent if it never does. */
   resets?(topics: readonly string[], tried?: Tried): Promise<ReadonlySet<string>>;
   /** Whether another record stands at the landmark's offset; false if that cannot be known. Absent if the client cannot look. */
   isReplaced?(topic: string, partition: number, landmark: Landmark): Promise<boolean>;

@@ -48,15 +48,9 @@ export class Commits<Held extends HeldPartition> {
    * Commits an offset that may be below the group's. A member that has lost the partition while the commit waited puts nothing back, because
    * that would move the new owner's position. `topicId`: the topic that the commit names.
    */
-  putBack(offset: OffsetCommit): Promise<void> {
-    return this.putBackWhenDue(offset.assignment, () => offset);
-  }
-
-  /** The same of an offset that is asked for when its turn has come: a transaction that was asked for before may move it. */
-  putBackWhenDue(assignment: OffsetCommit["assignment"], offsetOf: () => OffsetCommit): Promise<void> {
+  putBack({ assignment, offset, topicId = assignment.topicId ?? null }: OffsetCommit): Promise<void> {
     return this.#line.send(async () => {
       if (this.#parts.assignments.isCurrent(assignment)) {
-        const { offset, topicId = assignment.topicId ?? null } = offsetOf();
         const written = topicId === assignment.topicId ? assignment : { ...assignment, topicId };
         await this.#parts.send([{ assignment: written, offset }]);
       }

@@ -8,8 +8,6 @@ export interface Held extends HeldPartition<Fetched> {
   expected: bigint | null;
   /** The group's commit as far as this member knows: the one that it found, or its own since; null if there is none. */
   reached: bigint | null;
-  /** The highest offset below which everything is known to be handled: the start, or what the consumer has asked to commit since. */
-  handledTo: bigint | null;
   /** The number of fetches that have thrown, and how many of them were followed by a check of the topic, which may be another one since. */
   failedFetches: number;
   checkedFetches: number;
@@ -19,6 +17,8 @@ export interface Held extends HeldPartition<Fetched> {
   atWork: Promise<void> | undefined;
   /** Nothing more is fetched of it until these batches are handed over. */
   isHeld: boolean;
+  /** kafkajs has asked for an offset that is out of range. Nothing more is fetched of it until it is known what is lost. */
+  isOutOfRange: boolean;
   /** Its last batch took longer than kafkajs' loop waits for a batch. */
   isSlow: boolean;
 }
@@ -31,12 +31,12 @@ export class HeldPartitions extends Assignments<Held> {
         ...held,
         expected: null,
         reached: null,
-        handledTo: null,
         failedFetches: 0,
         checkedFetches: 0,
         gapCheck: undefined,
         atWork: undefined,
         isHeld: false,
+        isOutOfRange: false,
         isSlow: false,
       }),
       positionOf: ({ expected }) => expected,
@@ -56,7 +56,6 @@ export class HeldPartitions extends Assignments<Held> {
     held.expected = offset;
     held.reached = committed;
     held.committedTo = null;
-    held.handledTo = offset;
     held.isStarting = false;
   }
 
@@ -67,19 +66,8 @@ export class HeldPartitions extends Assignments<Held> {
     }
   }
 
-  /** These are handled, even if the group does not have them yet. An offset that is put back meanwhile must not be below them. */
-  handled(offsets: readonly OffsetCommit[]): void {
-    for (const { assignment, offset } of offsets) {
-      const held = this.held(assignment);
-      if (held !== undefined && (held.handledTo === null || offset > held.handledTo)) {
-        held.handledTo = offset;
-      }
-    }
-  }
-
   override committed(offsets: readonly OffsetCommit[]): void {
     super.committed(offsets);
-    this.handled(offsets);
     for (const { assignment, offset } of offsets) {
       const held = this.held(assignment);
       if (held !== undefined && (held.reached === null || offset > held.reached)) {

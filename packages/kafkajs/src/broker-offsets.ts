@@ -33,7 +33,7 @@ const passingDeadlineMs = 15_000;
 const askAgainAfterMs = 200;
 const answerDeadlineMs = 20_000;
 
-/** What kafkajs itself commits if an offset is out of range: "the start of the log". */
+/** What kafkajs commits if an offset is out of range and nobody prevents it: "the start of the log". */
 const resetOffset = "-2";
 
 /** Asks the brokers for offsets, topics and members on a connection of its own, so that fetches and questions do not delay each other. */
@@ -93,8 +93,8 @@ export class BrokerOffsets implements BrokerQuestions {
   }
 
   /**
-   * The partitions in which kafkajs has replaced the group's commit because its offset was out of range. A member puts the commit back. One
-   * that fails or is killed before it can leaves this trace.
+   * The partitions in which kafkajs has replaced the group's commit because its offset was out of range: the trace of a member without this driver
+   * that has handled nothing since.
    */
   resets(topics: readonly string[], tried?: Tried): Promise<ReadonlySet<string>> {
     return this.#ask(async (admin) => {

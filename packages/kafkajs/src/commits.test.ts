@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
 import { HeldPartitions, type KafkaJsOffsets } from "./assignments.ts";
 import { GroupCommits } from "./commits.ts";
-import type { Transactions } from "./transactions.ts";
 
-function setUp(transact: Transactions["transact"] = () => Promise.reject(new Error("expected no transaction"))) {
+function setUp() {
   const assignments = new HeldPartitions();
-  const transactions = { transact };
+  const transactions = { transact: () => Promise.reject(new Error("expected no transaction")) };
   const commits = new GroupCommits({ assignments, transactions, refused: () => {} });
   const sent: string[] = [];
   const generation =
@@ -28,7 +27,6 @@ test("what a partition is put back to is not sent any more when the partition ha
     throw new Error("expected the partition that was assigned");
   }
   held.isStarting = false;
-  commits.noteRead();
   const committed = commits.commit([{ assignment, offset: 7n }]);
   const putBack = commits.putBack({ assignment, offset: 3n });
   commits.useGeneration(generation("second"));
@@ -52,22 +50,4 @@ test("the commit of a partition that is still starting waits for its topic's id"
   });
   await commits.commit([{ assignment, offset: 7n }]);
   expect(sent).toEqual([`first: 7 of cdckit/1 topic=${"A".repeat(22)}`]);
-});
-
-test("what is put back while a transaction is under way is not below what the transaction has committed", async () => {
-  let commitTransaction = (): void => {};
-  const { assignments, commits, sent, generation } = setUp(() => new Promise((resolve) => (commitTransaction = resolve)));
-  commits.useGeneration(generation("first"));
-  const [assignment] = assignments.renew({ t: [0] });
-  const held = assignment === undefined ? undefined : assignments.held(assignment);
-  if (assignment === undefined || held === undefined) {
-    throw new Error("expected the partition that was assigned");
-  }
-  assignments.started(held, { assignment, offset: 3n, committed: 3n, skipped: null });
-  commits.noteRead();
-  const transacted = commits.transact([], [{ assignment, offset: 7n }]);
-  const putBack = commits.putBackHandled(held);
-  commitTransaction();
-  await Promise.all([transacted, putBack]);
-  expect(sent).toEqual(["first: 7 of null"]);
 });

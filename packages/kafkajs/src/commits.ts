@@ -20,8 +20,6 @@ export class GroupCommits {
   /** Only current assignments are committed, and those are of that generation. */
   #commitInGeneration: CommitInGeneration = () => Promise.reject(notJoined());
   #refusal: Error | null = null;
-  /** A batch has been read, in this generation or an earlier one. */
-  #hasRead = false;
 
   constructor(parts: GroupCommitParts) {
     this.#parts = parts;
@@ -48,13 +46,7 @@ export class GroupCommits {
     this.#refusal = null;
   }
 
-  /** A batch has been read. */
-  noteRead(): void {
-    this.#hasRead = true;
-  }
-
   commit(offsets: readonly OffsetCommit[]): Promise<void> {
-    this.#parts.assignments.handled(offsets);
     return this.#commits.commit(offsets);
   }
 
@@ -62,22 +54,8 @@ export class GroupCommits {
     return this.#commits.transact(records, offsets);
   }
 
-  /**
-   * Commits an offset that may be below the group's, because kafkajs itself commits a new position if an offset is out of range. A member that
-   * has read nothing puts nothing back: the next member finds the same as this one.
-   */
   putBack(offset: OffsetCommit): Promise<void> {
-    return this.#hasRead ? this.#commits.putBack(offset) : Promise.resolve();
-  }
-
-  /**
-   * Puts back what is known to be handled of the partition. The offset of a transaction that is under way is known only when it has ended: an
-   * offset that was read before would move the group back over records that are written already.
-   */
-  putBackHandled(held: Held): Promise<void> {
-    const { assignment } = held;
-    const handled = (): OffsetCommit => ({ assignment, offset: held.handledTo ?? 0n });
-    return this.#hasRead ? this.#commits.putBackWhenDue(assignment, handled) : Promise.resolve();
+    return this.#commits.putBack(offset);
   }
 
   /** A member that is refused has lost its partitions. It must not wait for a heartbeat to learn it: until then handlers would go on. */

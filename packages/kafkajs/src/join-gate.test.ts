@@ -26,7 +26,9 @@ function setUp() {
   };
   const cluster = {
     refreshMetadataIfNecessary: async () => {},
-    findGroupCoordinator: async () => broker,
+    async findGroupCoordinator() {
+      return this.findBroker();
+    },
     findBroker: async () => {
       isConnected = true;
       return broker;
@@ -38,6 +40,7 @@ function setUp() {
       before: () => Promise.resolve(),
       beforeFetch: () => Promise.resolve(),
       joined: (_group, commit) => void joins.push(commit),
+      outOfRange: ({ topic, partition }) => void calls.push(`out of range: ${topic}[${partition}]`),
       leaving: () => void calls.push("leaving"),
       isOver: () => isOver,
     },
@@ -49,7 +52,7 @@ function setUp() {
   });
   const join = async (): Promise<void> => void (await (await cluster.findGroupCoordinator()).joinGroup({ groupId: "g", memberId: "" }));
   const leave = async (): Promise<void> => (await cluster.findGroupCoordinator()).leaveGroup();
-  return { commits, joins, calls, failures, join, leave, disconnect: () => (isConnected = false), end: () => (isOver = true) };
+  return { cluster, commits, joins, calls, failures, join, leave, disconnect: () => (isConnected = false), end: () => (isOver = true) };
 }
 
 test("a failure of a join that may pass is one after which kafkajs joins again, and any other stays what it is", async () => {
@@ -87,3 +90,17 @@ test("the driver hears of a leave before the group does, because the group gives
   await leave();
   expect(calls).toEqual(["leaving", "the group forgets the member"]);
 });
+
+test.each(["-2", "-1"])(
+  "what kafkajs would commit in place of an offset that is out of range, %s, is not sent, and the driver hears of it",
+  async (offset) => {
+    const { cluster, commits, calls, join, disconnect } = setUp();
+    await join();
+    disconnect(); // so that kafkajs looks for the coordinator's broker again
+    const coordinator = await cluster.findBroker();
+    const reset = { topic: "t", partitions: [{ partition: 3, offset, metadata: null }] };
+    await coordinator.offsetCommit({ groupId: "g", memberId: "m", groupGenerationId: 1, topics: [reset] });
+    expect(commits).toEqual([]);
+    expect(calls).toEqual(["out of range: t[3]"]);
+  },
+);

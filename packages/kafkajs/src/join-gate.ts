@@ -1,3 +1,4 @@
+import type { Place } from "@cdckit/driver";
 import type { PartitionAssigner } from "kafkajs";
 import type { KafkaJsOffsets } from "./assignments.ts";
 
@@ -18,12 +19,17 @@ export interface JoinedGroup {
 /** Commits in the generation of one join. The group refuses the commit if it has a newer generation. */
 export type CommitInGeneration = (offsets: KafkaJsOffsets) => Promise<void>;
 
-/** Calls around each join, leave and fetch: `before` delays a join, `joined` gets its answer, and `beforeFetch` delays a fetch. */
+/** Calls around each join, leave, fetch and reset: `before` delays a join, `joined` gets its answer, and `beforeFetch` delays a fetch. */
 export interface JoinGate {
   readonly before: (request: JoinRequest) => Promise<void>;
   /** Also called before the consumer joins for the first time. */
   readonly beforeFetch: () => Promise<void>;
   readonly joined: (group: JoinedGroup, commit: CommitInGeneration) => void;
+  /**
+   * kafkajs has asked for an offset that is out of range. It would have committed the start of the log in place of the group's position, so that
+   * nobody could see any more what is lost. That commit is not sent.
+   */
+  readonly outOfRange: (place: Place) => void;
   /** Called before the group is asked to forget the member: at a stop, and when kafkajs crashes. */
   readonly leaving: () => void;
   /** The session is closed or has failed: kafkajs must not join again. */
@@ -54,8 +60,8 @@ interface CoordinatorCluster {
  * join if `before` rejects.
  *
  * kafkajs has no hook for this. It announces a rebalance and joins at once, so that partitions would be given up with records in flight. But it
- * passes the consumer's cluster to its assigners, and asks the cluster for the coordinator at which it joins. Before each fetch, it has the
- * cluster refresh its metadata.
+ * passes the consumer's cluster to its assigners, and asks the cluster for the coordinator at which it joins and commits. Before each fetch, it has
+ * the cluster refresh its metadata.
  */
 export function joiningAfter(gate: JoinGate, assigner: PartitionAssigner): PartitionAssigner {
   return (config) => {
@@ -64,40 +70,69 @@ export function joiningAfter(gate: JoinGate, assigner: PartitionAssigner): Parti
   };
 }
 
-function gateCluster(cluster: CoordinatorCluster, { before, joined, beforeFetch, leaving, isOver }: JoinGate): void {
+function gateCluster(cluster: CoordinatorCluster, gate: JoinGate): void {
   const refreshMetadataIfNecessary = cluster.refreshMetadataIfNecessary.bind(cluster);
   cluster.refreshMetadataIfNecessary = async () => {
-    await beforeFetch();
+    await gate.beforeFetch();
     return refreshMetadataIfNecessary();
   };
   let hasJoined = false;
   const failed = (error: unknown): never => {
-    throw hasJoined && !isOver() ? asRebalance(error) : error;
+    throw hasJoined && !gate.isOver() ? asRebalance(error) : error;
   };
   const gated = new WeakSet<CoordinatorBroker>();
-  const findGroupCoordinator = cluster.findGroupCoordinator.bind(cluster);
-  cluster.findGroupCoordinator = async (request) => {
-    const broker = await findGroupCoordinator(request).catch(failed);
+  // kafkajs looks for its coordinator here, too, when it has lost the connection to it.
+  const findBroker = cluster.findBroker.bind(cluster);
+  cluster.findBroker = async (wanted) => {
+    const broker = await findBroker(wanted);
     if (!gated.has(broker)) {
       gated.add(broker);
-      const joinGroup = broker.joinGroup.bind(broker);
-      broker.joinGroup = async (join) => {
-        await before(join);
-        const group = await joinGroup(join).catch(failed);
-        hasJoined = true;
-        joined(group, commitAs(cluster, broker, join.groupId, group));
-        return group;
-      };
-      const syncGroup = broker.syncGroup.bind(broker);
-      broker.syncGroup = (sync) => syncGroup(sync).catch(failed);
-      const leaveGroup = broker.leaveGroup.bind(broker);
-      broker.leaveGroup = async (leave) => {
-        leaving();
-        return leaveGroup(leave);
-      };
+      gateCoordinator(cluster, broker, gate, { failed, joined: () => (hasJoined = true) });
     }
     return broker;
   };
+  const findGroupCoordinator = cluster.findGroupCoordinator.bind(cluster);
+  cluster.findGroupCoordinator = (request) => findGroupCoordinator(request).catch(failed);
+}
+
+interface Joining {
+  readonly joined: () => void;
+  readonly failed: (error: unknown) => never;
+}
+
+/** The requests of a member to its coordinator. */
+function gateCoordinator(cluster: CoordinatorCluster, broker: CoordinatorBroker, gate: JoinGate, { joined, failed }: Joining): void {
+  const joinGroup = broker.joinGroup.bind(broker);
+  broker.joinGroup = async (join) => {
+    await gate.before(join);
+    const group = await joinGroup(join).catch(failed);
+    joined();
+    gate.joined(group, commitAs(cluster, broker, join.groupId, group));
+    return group;
+  };
+  const syncGroup = broker.syncGroup.bind(broker);
+  broker.syncGroup = (sync) => syncGroup(sync).catch(failed);
+  const leaveGroup = broker.leaveGroup.bind(broker);
+  broker.leaveGroup = async (leave) => {
+    gate.leaving();
+    return leaveGroup(leave);
+  };
+  const offsetCommit = broker.offsetCommit.bind(broker);
+  broker.offsetCommit = async (commit) => {
+    const resets = commit.topics.flatMap(({ topic, partitions }) =>
+      partitions.flatMap(({ partition, offset }) => (isReset(offset) ? { topic, partition } : [])),
+    );
+    if (resets.length === 0) {
+      return offsetCommit(commit);
+    }
+    resets.forEach(gate.outOfRange); // kafkajs commits nothing else with it
+    return undefined;
+  };
+}
+
+/** Whether kafkajs commits this in place of an offset that is out of range: "the start of the log", -2, or its end, -1. */
+function isReset(offset: string): boolean {
+  return BigInt(offset) < 0n;
 }
 
 /**

@@ -134,6 +134,7 @@ async function join(
       check.joined(group);
       session.useGeneration(commit);
     },
+    outOfRange: (place) => session.outOfRange(place),
     leaving: () => session.leaving(),
     isOver: () => session.isOver,
   };

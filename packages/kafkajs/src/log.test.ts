@@ -34,6 +34,12 @@ test.each([
   expect(lines).toMatchObject([{ level: "debug" }]);
 });
 
+test("kafkajs does not say that it resets what the driver does not let it reset", () => {
+  const { lines, error } = setUp();
+  error("Offset out of range, resetting to default offset", { topic: "t", partition: 0 });
+  expect(lines).toMatchObject([{ level: "warn", message: "kafkajs: Offset out of range", fields: { topic: "t", partition: 0 } }]);
+});
+
 test("a line that comes again and again is a warning with growing gaps", () => {
   const { lines, error, at } = setUp();
   for (let second = 0; second <= 200; second++) {

@@ -15,6 +15,9 @@ const expected = [
   /Specified group generation id is not valid/,
 ];
 
+/** Part of a line that is not true: the driver does not let kafkajs reset anything. */
+const untrue = /^(Offset out of range), resetting to default offset/;
+
 const firstGapMs = 5_000;
 const maxGapMs = 60_000;
 /** How many different lines are remembered. The oldest is forgotten first, and may then be logged again. */
@@ -34,7 +37,7 @@ export function toLogger(logger: Logger, nowMs: () => number = () => performance
   const seen = new Map<string, Repeated>();
   return () => (entry) => {
     const fields = fieldsOf(entry);
-    const line = `kafkajs: ${entry.log.message}`;
+    const line = `kafkajs: ${entry.log.message.replace(untrue, "$1")}`;
     const isTrouble = entry.level === levels.error || entry.level === levels.warn;
     const leftOut = isTrouble && !isExpected(entry) ? leftOutBefore(seen, [line, fields["broker"], fields["error"]].join(), nowMs()) : null;
     if (leftOut === null) {

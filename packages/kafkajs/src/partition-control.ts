@@ -43,6 +43,14 @@ export class PartitionControl {
     }
   }
 
+  /** kafkajs' offset of the partition is out of range, or no longer: until then, it fetches nothing of it. */
+  setOutOfRange(held: Held, isOutOfRange: boolean): void {
+    held.isOutOfRange = isOutOfRange;
+    if (this.#assignments.held(held.assignment) === held) {
+      this.apply(held);
+    }
+  }
+
   /** Stops the fetches of every partition: what came of them would be dropped, and kafkajs would fetch it again and again. */
   holdAll(): void {
     const all = this.#assignments.all();
@@ -71,8 +79,8 @@ export class PartitionControl {
   }
 
   /** Pauses or resumes a held partition in kafkajs. Each new assignment needs it, because kafkajs keeps pauses of older generations. */
-  apply({ assignment, isPaused, isHeld, isStarting }: Held): void {
-    if (isPaused || isHeld || isStarting) {
+  apply({ assignment, isPaused, isHeld, isStarting, isOutOfRange }: Held): void {
+    if (isPaused || isHeld || isStarting || isOutOfRange) {
       this.#pause([assignment]);
     } else if (this.#hasGroup) {
       this.#consumer.resume(toTopicPartitions([assignment]));

@@ -1,20 +1,19 @@
 import { silentLogger } from "@cdckit/consumer";
 import { type BrokerQuestions, placeOf } from "@cdckit/driver";
 import type { EachBatchPayload } from "kafkajs";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { type Held, HeldPartitions } from "./assignments.ts";
 import { PartitionReader, type PartitionReaderParts } from "./partition-reader.ts";
 import { TopicRecheck } from "./topic-recheck.ts";
 
-/**
- * What becomes of a batch at another offset than the expected one, if the log ends there and brokers say this of the topic, before and after.
- */
-async function outcomeOf(
-  before: string | null,
-  after: string | null,
-  high: bigint = 0n,
-  { low = 0n, isBusy = false }: { readonly low?: bigint; readonly isBusy?: boolean } = {},
-): Promise<readonly string[]> {
+interface Log {
+  readonly low?: bigint;
+  readonly high?: bigint;
+  readonly isBusy?: boolean;
+}
+
+/** A reader that expects offset 214, and what becomes of it if brokers say this of the topic before and after they say how long its log is. */
+function setUp(before: string | null, after: string | null, { low = 0n, high = 0n, isBusy = false }: Log = {}) {
   const did: string[] = [];
   const assignments = new HeldPartitions();
   const [assignment] = assignments.renew({ t: [0] });
@@ -22,7 +21,7 @@ async function outcomeOf(
   if (held === undefined) {
     throw new Error("expected the partition that was assigned");
   }
-  Object.assign(held, { isStarting: false, expected: 214n, handledTo: 210n });
+  Object.assign(held, { isStarting: false, expected: 214n });
   held.assignment.topicId = "old";
   let id = before;
   const brokers = {
@@ -38,38 +37,73 @@ async function outcomeOf(
     held.isOver = true;
   };
   const topicCheck = new TopicRecheck({ brokers, groupId: "g", assignments, logger: silentLogger, recreated, failed: fail });
+  const control = {
+    seek: (_: unknown, offset: bigint) => did.push(`sought ${offset}`),
+    hold: () => did.push("held"),
+    setOutOfRange: (one: Held, isOutOfRange: boolean) => {
+      one.isOutOfRange = isOutOfRange;
+      did.push(isOutOfRange ? "stopped" : "let go");
+    },
+  };
   const parts = {
     brokers,
     subscription: { logger: silentLogger, groupId: "g", lostRange: "earliest" },
     assignments,
     topicCheck,
-    commits: { noteRead: () => {}, putBackHandled: async ({ handledTo }: Held) => void did.push(`put back ${handledTo}`) },
-    control: { seek: (_: unknown, offset: bigint) => did.push(`sought ${offset}`), hold: () => did.push("held") },
+    control,
     handOver: { isBusy: () => isBusy },
     sink: { skipped: (_: unknown, __: unknown, offset: bigint) => did.push(`goes on at ${offset}`) },
     kept: null,
     fail,
   } as unknown as PartitionReaderParts; // as much as is asked
+  return { reader: new PartitionReader(parts), did, topicCheck };
+}
+
+/** What becomes of a batch at another offset than the expected one. */
+async function outcomeOf(...[before, after, log]: Parameters<typeof setUp>): Promise<readonly string[]> {
+  const { reader, did, topicCheck } = setUp(before, after, log);
   const batch = { topic: "t", partition: 0, fetchedOffset: "0", messages: [] };
-  await new PartitionReader(parts).take({ batch, isStale: () => false } as unknown as EachBatchPayload);
+  await reader.take({ batch, isStale: () => false } as unknown as EachBatchPayload);
+  topicCheck.stop();
+  return did;
+}
+
+/** What becomes of an offset that is out of range. */
+async function outcomeOutOfRange(...[before, after, log]: Parameters<typeof setUp>): Promise<readonly string[]> {
+  const { reader, did, topicCheck } = setUp(before, after, log);
+  const place = { topic: "t", partition: 0 };
+  reader.outOfRange(place);
+  reader.outOfRange(place); // another fetch, which was under way
+  await vi.waitFor(() => expect(did.at(-1)).toBe("let go"));
   topicCheck.stop();
   return did;
 }
 
 test("a log that ends before the position is that of the topic only if the brokers know it before and after", async () => {
-  expect(await outcomeOf("old", "old")).toEqual(["put back 210", "failed: [offset-out-of-range]"]);
+  expect(await outcomeOf("old", "old")).toEqual(["failed: [offset-out-of-range]"]);
   expect(await outcomeOf("old", "new")).toEqual(["recreated"]);
   expect(await outcomeOf(null, "new")).toEqual(["recreated"]);
   expect(await outcomeOf(null, null)).toEqual([]);
 });
 
 test("a lost range is passed only when all that was fetched before it is handed over", async () => {
-  expect(await outcomeOf("old", "old", 400n, { low: 300n })).toEqual(["put back 210", "goes on at 300", "sought 300"]);
-  expect(await outcomeOf("old", "old", 400n, { low: 300n, isBusy: true })).toEqual(["put back 210", "held", "sought 214"]);
+  expect(await outcomeOf("old", "old", { low: 300n, high: 400n })).toEqual(["goes on at 300", "sought 300"]);
+  expect(await outcomeOf("old", "old", { low: 300n, high: 400n, isBusy: true })).toEqual(["held", "sought 214"]);
 });
 
-test("if the log has the position, as after the answer of a replica that is behind, kafkajs and the group are moved back to it", async () => {
-  expect(await outcomeOf("old", "old", 300n)).toEqual(["put back 210", "sought 214"]);
-  expect(await outcomeOf("old", "new", 300n), "the log of another topic").toEqual(["recreated"]);
-  expect(await outcomeOf("old", null, 300n), "the log of a topic that nobody knows now").toEqual([]);
+test("if the log has the position, as after the answer of a replica that is behind, kafkajs is moved back to it", async () => {
+  expect(await outcomeOf("old", "old", { high: 300n })).toEqual(["sought 214"]);
+  expect(await outcomeOf("old", "new", { high: 300n }), "the log of another topic").toEqual(["recreated"]);
+  expect(await outcomeOf("old", null, { high: 300n }), "the log of a topic that nobody knows now").toEqual([]);
+});
+
+test("while it is found out why an offset is out of range, nothing is fetched; then kafkajs asks for it again, or goes on after what is lost", async () => {
+  const stopped = ["stopped", "sought 214"];
+  expect(await outcomeOutOfRange("old", "old", { high: 300n })).toEqual([...stopped, "sought 214", "let go"]);
+  expect(await outcomeOutOfRange("old", "old", { low: 300n, high: 400n })).toEqual([...stopped, "goes on at 300", "sought 300", "let go"]);
+  const busy = await outcomeOutOfRange("old", "old", { low: 300n, high: 400n, isBusy: true });
+  expect(busy).toEqual([...stopped, "held", "sought 214", "let go"]);
+  expect(await outcomeOutOfRange("old", "old")).toEqual([...stopped, "failed: [offset-out-of-range]", "let go"]);
+  expect(await outcomeOutOfRange("old", "new")).toEqual([...stopped, "recreated", "let go"]);
+  expect(await outcomeOutOfRange(null, null)).toEqual([...stopped, "let go"]);
 });

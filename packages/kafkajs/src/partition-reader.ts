@@ -1,9 +1,9 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { DriverSink, LostRange, Subscription } from "@cdckit/consumer";
-import { type BrokerQuestions, lostRangeError, missingAt, resumeOffset, type StillHeld, whileHeld } from "@cdckit/driver";
+import { type BrokerQuestions, lostRangeError, missingAt, type Place, resumeOffset, type StillHeld, whileHeld } from "@cdckit/driver";
 import type { ConsumerEndBatchProcessEvent, EachBatchPayload } from "kafkajs";
 import type { Held, HeldPartitions } from "./assignments.ts";
 import { isLeap, isNext } from "./batch-place.ts";
-import type { GroupCommits } from "./commits.ts";
 import { makeError } from "./errors.ts";
 import type { HandOver } from "./hand-over.ts";
 import { FetchedAsBytes, FetchedAsMessages, type Fetched } from "./fetched.ts";
@@ -18,12 +18,14 @@ export interface PartitionReaderParts {
   readonly assignments: HeldPartitions;
   readonly control: PartitionControl;
   readonly handOver: HandOver;
-  readonly commits: GroupCommits;
   readonly topicCheck: TopicRecheck;
   /** The record batches that were taken from the wire; null if kafkajs gets them. */
   readonly kept: KeptFetches | null;
   readonly fail: (error: Error) => void;
 }
+
+/** How long kafkajs waits before it asks again for an offset that was out of range, and that the log has. */
+const askAgainAfterMs = 200;
 
 /** A batch that held nothing but control records and records of aborted transactions. */
 export type EmptyBatch = ConsumerEndBatchProcessEvent["payload"];
@@ -66,18 +68,47 @@ export class PartitionReader {
     held.gapCheck = gapCheck;
   }
 
-  #held({ topic, partition }: { readonly topic: string; readonly partition: number }): Held | null {
+  /**
+   * kafkajs has asked for an offset that is out of range. It would go on at the start of the log, and is held until it is known what is lost. Where
+   * nothing is, it asks again after a while.
+   */
+  outOfRange(place: Place): void {
+    const held = this.#held(place);
+    if (held === null || held.isOutOfRange) {
+      return;
+    }
+    const { control, subscription } = this.#parts;
+    const { expected } = held;
+    control.setOutOfRange(held, true);
+    control.seek(held.assignment, expected ?? 0n); // kafkajs forgets where it was
+    const find = async (still: StillHeld): Promise<void> => {
+      await still(held.gapCheck);
+      await this.#investigate(held, still);
+      if (held.expected === expected) {
+        await still(delay(askAgainAfterMs, undefined, { ref: false }));
+      }
+    };
+    void whileHeld(held, find)
+      .catch((error: unknown) => {
+        subscription.logger.warn(
+          { err: error, ...place },
+          "it could not be found out why an offset is out of range; it is asked for again",
+        );
+      })
+      .finally(() => control.setOutOfRange(held, false));
+  }
+
+  #held({ topic, partition }: Place): Held | null {
     const held = this.#parts.assignments.at(topic, partition);
     return held === undefined || held.isStarting || held.isOver ? null : held;
   }
 
   async #take(payload: EachBatchPayload, held: Held, still: StillHeld): Promise<void> {
-    const { topicCheck, handOver, commits } = this.#parts;
+    const { topicCheck, handOver } = this.#parts;
     const { batch } = payload;
     if ((held.failedFetches !== held.checkedFetches || topicCheck.isDue) && !(await still(topicCheck.isSame(held)))) {
       return;
     }
-    commits.noteRead();
     await still(held.gapCheck);
     if (!isNext(batch, held)) {
       await this.#investigate(held, still);
@@ -136,9 +167,8 @@ export class PartitionReader {
   }
 
   /**
-   * A batch that was not fetched at the end of the last one. If an offset is out of range, kafkajs moves the group to the start or the end of
-   * the log without an error, and the offset of its next fetch shows it. If the log has the expected offset, as after the answer of a replica that
-   * is behind its leader, kafkajs and the group are moved back.
+   * Finds out why a batch was not fetched at the end of the last one, or why the offset of a fetch is out of range: the log may lack the expected
+   * offset. If it has it, as after the answer of a replica that is behind its leader, kafkajs is moved back to it.
    */
   async #investigate(held: Held, still: StillHeld): Promise<void> {
     const { brokers, control, subscription, topicCheck } = this.#parts;
@@ -150,35 +180,27 @@ export class PartitionReader {
       return undefined;
     });
     const lost = await still(missing);
-    if (lost === undefined) {
-      return;
-    }
-    if (lost !== null) {
+    if (lost !== null && lost !== undefined) {
       await this.#loseIfSame(held, lost, still);
       return;
     }
-    // Without ids, the log may be that of another topic which has grown past the position, and no commit may say that this was handled of it.
-    if (held.assignment.topicId !== null) {
-      if (!(await still(topicCheck.isStill(held)))) {
-        return; // kafkajs fetches the batch again
-      }
-      await this.#putBack(held, still);
-    }
-    control.seek(held.assignment, held.expected ?? 0n);
+    // If the brokers do not know the topic now, the log may be that of another one, which has grown past the position.
+    if (lost === null && (held.assignment.topicId === null || (await still(topicCheck.isStill(held))))) {
+      control.seek(held.assignment, held.expected ?? 0n);
+    } // if not, kafkajs fetches again
   }
 
   /** If the log may have been that of another topic, what came is dropped, and kafkajs fetches it again. */
   async #loseIfSame(held: Held, lost: LostRange, still: StillHeld): Promise<void> {
     if (await still(this.#parts.topicCheck.isStill(held))) {
-      await this.#lose(held, lost, still);
+      this.#lose(held, lost);
     }
   }
 
   /** Goes on after the lost range if the user has chosen that. If not, the session fails. */
-  async #lose(held: Held, lost: LostRange, still: StillHeld): Promise<void> {
+  #lose(held: Held, lost: LostRange): void {
     const { control, fail, handOver, sink, subscription } = this.#parts;
     const { assignment } = held;
-    await this.#putBack(held, still);
     const position = resumeOffset(lost, subscription.lostRange);
     if (position === null) {
       fail(lostRangeError(makeError, lost, subscription.groupId, subscription.startAt === undefined ? "group" : "sink"));
@@ -194,15 +216,5 @@ export class PartitionReader {
     held.expected = position;
     sink.skipped?.(assignment, lost, position);
     control.seek(assignment, position);
-  }
-
-  /** kafkajs has committed its new position already. Without this commit, the next start would not know what was handled. */
-  async #putBack(held: Held, still: StillHeld): Promise<void> {
-    const { commits, subscription } = this.#parts;
-    const putBack = commits.putBackHandled(held).catch(() => {
-      const { topic, partition } = held.assignment;
-      subscription.logger.warn({ topic, partition }, "the group's offset could not be put back");
-    });
-    await still(putBack);
   }
 }

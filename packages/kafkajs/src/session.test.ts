@@ -1,4 +1,4 @@
-import { type DriverSession, type PartitionAssignment, silentLogger, type Subscription } from "@cdckit/consumer";
+import { type PartitionAssignment, silentLogger, type Subscription } from "@cdckit/consumer";
 import { placeOf } from "@cdckit/driver";
 import { ProbeSink } from "@cdckit/testkit";
 import type { Consumer, EachBatchPayload } from "kafkajs";
@@ -96,20 +96,14 @@ function namesOf(places: Places): readonly string[] {
 }
 
 /** A session that has two partitions, each of which begins at 0. */
-async function setUp({
-  topics = ["t"],
-  topicId = null,
-}: {
-  readonly topics?: Subscription["topics"];
-  readonly topicId?: string | null;
-} = {}) {
+async function setUp({ topics = ["t"] }: { readonly topics?: Subscription["topics"] } = {}) {
   const low = { value: 0n };
   const kafka = new PretendedKafkaJs();
   const sink = new ProbeSink();
   const committed: string[] = [];
   const ends = async (): Promise<object> => new Map([0, 1].map((partition) => [placeOf("t", partition), { low: low.value, high: 100n }]));
   const brokerOffsets = {
-    topicIds: async () => new Map(topicId === null ? [] : [["t", topicId]]),
+    topicIds: async () => new Map(),
     committed: async () => new Map(),
     topics: async () => ["t", "t2"],
     ends,
@@ -138,7 +132,7 @@ async function setUp({
   await session.run();
   kafka.tell("group join", { memberAssignment: { t: [0, 1] } });
   await sink.until(() => sink.starts.length === 2);
-  return { kafka, sink, session: session as DriverSession, committed, low };
+  return { kafka, sink, session, committed, low };
 }
 
 async function turns(): Promise<void> {
@@ -174,7 +168,7 @@ test("a session that fails while kafkajs takes no orders tells it nevertheless",
   await session.close(1_000);
 });
 
-test("a session that has failed fetches nothing more, whatever is resumed or joined, and puts back what was handled", async () => {
+test("a session that has failed fetches nothing more, whatever is resumed or joined, and leaves the group where it is", async () => {
   const { kafka, sink, session, committed, low } = await setUp();
   await kafka.fetch(1, 0);
   expect([...kafka.paused]).toEqual([]);
@@ -186,20 +180,26 @@ test("a session that has failed fetches nothing more, whatever is resumed or joi
   kafka.paused.clear();
   kafka.tell("group join", { memberAssignment: { t: [0, 2] } });
   expect([...kafka.paused].sort()).toEqual(["t[0]", "t[2]"]);
+  session.outOfRange({ topic: "t", partition: 1 });
+  await turns();
   await session.close(1_000);
-  expect(committed).toContain("1: 0");
+  expect(committed).toEqual([]);
+  expect(sink.failures.length).toBe(1);
 });
 
-test.each([
-  ["of a topic that is known by its id, the group is put back", "A".repeat(22), ["0: 0", "1: 0"]],
-  ["without ids, a missing commit may be all that shows a recreated topic", null, []],
-])("after a failure that says nothing of the logs: %s", async (_, topicId, expected) => {
-  const { kafka, sink, session, committed } = await setUp({ topicId });
-  sink.onBatch = () => Promise.reject(new Error("a mistake of ours"));
+test("an offset that is out of range ends the session with what is lost, at once and without a commit", async () => {
+  const { kafka, sink, session, committed, low } = await setUp();
   await kafka.fetch(0, 0);
-  await sink.until(() => sink.failures.length === 1);
+  low.value = 5n;
+  session.outOfRange({ topic: "t", partition: 0 });
+  expect([...kafka.paused]).toEqual(["t[0]"]);
+  await sink.until(() => sink.failures.length > 0);
+  expect(sink.failures[0]).toMatchObject({
+    code: "offset-out-of-range",
+    lost: { topic: "t", partition: 0, firstMissing: 1n, firstAvailable: 5n },
+  });
   await session.close(1_000);
-  expect(committed).toEqual(expected);
+  expect(committed).toEqual([]);
 });
 
 test("partitions that are given up for a new topic are not fetched while their records are handled", async () => {

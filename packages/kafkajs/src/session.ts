@@ -1,5 +1,5 @@
-import type { DriverSession, LogRange, LostRange, OffsetCommit, OpenWait, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
-import { PartitionStarter, rangesOf, settledOrLate, TopicWatch } from "@cdckit/driver";
+import type { DriverSession, LogRange, OffsetCommit, OpenWait, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
+import { PartitionStarter, type Place, rangesOf, settledOrLate, TopicWatch } from "@cdckit/driver";
 import type { EachBatchPayload } from "kafkajs";
 import { type Held, HeldPartitions } from "./assignments.ts";
 import { GroupCommits } from "./commits.ts";
@@ -47,8 +47,6 @@ export class KafkaJsSession implements DriverSession {
   #rejoining: OpenWait | undefined;
   #closing: Promise<void> | undefined;
   #hasFailed = false;
-  /** What was put back when the session failed. Never rejects. */
-  #putBack: Promise<unknown> = Promise.resolve();
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -98,7 +96,6 @@ export class KafkaJsSession implements DriverSession {
       sink: parts.sink,
       assignments: this.#assignments,
       control: this.#control,
-      commits: this.#commits,
       handOver: this.#handOver,
       topicCheck: this.#topicCheck,
       kept: parts.kept,
@@ -189,10 +186,6 @@ export class KafkaJsSession implements DriverSession {
 
   async #close(deadlineMs: number): Promise<void> {
     const deadline = performance.now() + deadlineMs;
-    if (this.#hasFailed) {
-      // Only while the partitions are held. The group must hear of the leave, too, or it waits for the session to run out.
-      await settledOrLate(this.#putBack, deadlineMs / 2, () => {});
-    }
     this.#assignments.clear();
     this.#parts.kept?.clear();
     this.#stopWatching();
@@ -230,6 +223,13 @@ export class KafkaJsSession implements DriverSession {
     }
   }
 
+  /** kafkajs has asked for an offset that is out of range, and nothing was committed for it. */
+  outOfRange(place: Place): void {
+    if (!this.isOver) {
+      this.#reader.outOfRange(place);
+    }
+  }
+
   /** kafkajs asks the group to forget this member. From now on, another member may get the partitions. */
   leaving(): void {
     void this.#givingUp.all("lost");
@@ -254,8 +254,8 @@ export class KafkaJsSession implements DriverSession {
 
   async #consume(topics: readonly string[]): Promise<void> {
     const { consumer } = this.#parts;
-    // This session says where partitions start. `fromBeginning` is where kafkajs moves to if an offset is out of range. Such a move is noticed
-    // with the next batch. After a move to the end it would be noticed only when something new is written.
+    // This session says where partitions start. Where kafkajs does not know that, it fetches from the start of the log, which is noticed with the
+    // next batch. From the end of the log, it would be noticed only when something new is written.
     await consumer.subscribe({ topics: [...topics], fromBeginning: true });
     await this.#startKafkaJs();
   }
@@ -290,31 +290,6 @@ export class KafkaJsSession implements DriverSession {
     this.#stopWatching();
     this.#parts.sink.failed(error); // first, so that the consumer hears of it whatever follows
     this.#control.holdAll();
-    this.#putBack = this.#putBackAll(error);
-  }
-
-  /**
-   * Retention deletes records of several partitions at once. kafkajs has moved the group in each of them, or has just asked for an offset that
-   * is gone, and only one partition has failed the session. What was handled of all of them is put back, so that the next start finds the lost ranges.
-   *
-   * Kafka deletes the commits of a topic with it. Without topic ids, that a commit is missing may be all that shows a recreated topic, so that a
-   * commit is written there only after a failure that says that retention took records of the log.
-   */
-  async #putBackAll(error: Error): Promise<void> {
-    const { lost = null } = error as { readonly lost?: LostRange | null };
-    const isSameLog = lost !== null && lost.recreated === undefined && lost.firstMissing < lost.firstAvailable;
-    const going = this.#assignments.all().filter(
-      ({ assignment, isStarting, handledTo, doubted }) =>
-        // A transaction whose answer was lost may have moved the group beyond what is known to be handled.
-        !isStarting && handledTo !== null && doubted === null && (isSameLog || assignment.topicId !== null),
-    );
-    const putBack = going.map((held) =>
-      this.#commits.putBackHandled(held).catch(() => {
-        const { topic, partition } = held.assignment;
-        this.#parts.subscription.logger.warn({ topic, partition }, "the group's offset could not be put back");
-      }),
-    );
-    await Promise.all(putBack);
   }
 
   #stopWatching(): void {
