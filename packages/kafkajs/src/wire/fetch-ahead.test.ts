@@ -1,8 +1,12 @@
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { crc32c } from "@cdckit/record-batch";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { HeldPartitions } from "../assignments.ts";
+import { FetchedAsBytes } from "../fetched.ts";
 import { fetchRequestIn } from "./fetch-request.ts";
 import { FrameSplitter } from "./frame-splitter.ts";
 import { KeptFetches } from "./kept-fetches.ts";
@@ -153,12 +157,14 @@ let answers: number[];
 /** How many topics each of them has. */
 let topicsIn: number[];
 let tap: WireTap;
+let kept: KeptFetches;
 let next: () => void;
 
 beforeEach(async () => {
   broker = new Broker();
   const port = await broker.listen();
-  tap = new WireTap(`127.0.0.1:${port}`, new KeptFetches(largestMinFetchBytes));
+  kept = new KeptFetches(largestMinFetchBytes);
+  tap = new WireTap(`127.0.0.1:${port}`, kept);
   socket = connect({ host: "127.0.0.1", port, onread: tap.onread });
   tap.attach(socket);
   answers = [];
@@ -219,6 +225,31 @@ test("a fetch asks for many records once it is known what they take, and kafkajs
   expect(broker.asked.map(({ maxBytes }) => maxBytes)).toEqual([[asksForBytes], [grown], [grown], [grown]]);
   await ask(4, { 0: 70n, 1: 0n }); // shared out
   expect(broker.asked.at(-1)?.maxBytes).toEqual([grown / 2, grown / 2]);
+});
+
+test("what waits of a response does not keep the rest of it in memory", async () => {
+  setFlagsFromString("--expose-gc");
+  const gc = runInNewContext("gc") as () => void;
+  const [assignment] = new HeldPartitions().renew({ [topic]: [0] });
+  const frames: WeakRef<ArrayBufferLike>[] = [];
+  const waiting: FetchedAsBytes[] = [];
+  const keep = kept.keep.bind(kept);
+  kept.keep = (address, fetched) => {
+    frames.push(new WeakRef(fetched.bytes.buffer));
+    if (assignment !== undefined) {
+      waiting.push(new FetchedAsBytes(fetched, assignment));
+    }
+    return keep(address, fetched);
+  };
+  await ask(1, { 0: 0n, 1: 50n, 2: 30n });
+  kept.clear();
+  waiting.splice(1).forEach((one) => expect(one.next()).not.toBeNull()); // handed over
+  waiting[0]?.keep();
+  await vi.waitFor(() => {
+    gc();
+    expect(frames.slice(0, 3).map((frame) => frame.deref() === undefined)).toEqual([true, true, true]);
+  });
+  expect(waiting[0]?.next()).not.toBeNull();
 });
 
 test("kafkajs gets it in whichever order it asks: it shuffles its partitions", async () => {

@@ -44,7 +44,7 @@ test("what kafkajs asks for stays if the user has named it", () => {
   const size = new FetchSize(0);
   const fetched = fetchedOf(300_000, 1_000);
   size.learnFrom([fetched]);
-  size.unpacked(fetched, 64 * MiB);
+  size.learnerOf(fetched.bytes.length)(64 * MiB);
   expect(size.ofEachPartition(1_000, 1)).toBe(1_000);
 });
 
@@ -52,15 +52,15 @@ test("a fetch of batches that unpack far asks for fewer bytes, of one partition 
   const size = new FetchSize(4 * MiB);
   const fetched = fetchedOf(2 * MiB, 4_000);
   size.learnFrom([fetched]);
-  size.unpacked(fetched, 8 * MiB);
+  size.learnerOf(fetched.bytes.length)(8 * MiB);
   expect(size.ofEachPartition(MiB, 1), "8 MiB, packed to a quarter").toBe(2 * MiB);
-  size.unpacked(fetched, 64 * MiB);
+  size.learnerOf(fetched.bytes.length)(64 * MiB);
   expect(
     [1, 2].map((partitions) => size.ofEachPartition(MiB, partitions)),
     "8 MiB, packed to a 32nd",
   ).toEqual([MiB / 4, MiB]);
-  size.unpacked(fetched, 2 * MiB);
+  size.learnerOf(fetched.bytes.length)(2 * MiB);
   expect(size.ofEachPartition(MiB, 1), "batches that are not compressed any more").toBe(4 * MiB);
-  size.unpacked(fetched, 0);
+  size.learnerOf(fetched.bytes.length)(0);
   expect(size.ofEachPartition(MiB, 1), "a fetch of which no batch was whole").toBe(4 * MiB);
 });

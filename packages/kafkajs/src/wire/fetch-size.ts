@@ -53,8 +53,13 @@ export class FetchSize {
     }
   }
 
-  /** All of a fetch has been unpacked, and was so long after it. */
-  unpacked({ bytes }: Pick<FetchedPartition, "bytes">, unpackedBytes: number): void {
-    this.#expansion = Math.max(1, unpackedBytes / bytes.length);
+  /**
+   * What is to be called when all of a fetch has been unpacked, with its length then. It is made here so that it holds nothing of the fetch: whoever
+   * keeps a part of a response must not keep the rest.
+   */
+  learnerOf(fetchedBytes: number): (unpackedBytes: number) => void {
+    return (unpackedBytes) => {
+      this.#expansion = Math.max(1, unpackedBytes / fetchedBytes);
+    };
   }
 }

@@ -119,7 +119,7 @@ export class WireTap {
     const fetched: FetchedPartition[] = [];
     const handedOn = replaceRecords(frame, request, (one) => {
       fetched.push(one);
-      return this.#kept.keep(this.#broker, { ...one, unpackedTo: (byteLength) => this.#size.unpacked(one, byteLength) });
+      return this.#kept.keep(this.#broker, { ...one, unpackedTo: this.#size.learnerOf(one.bytes.length) });
     });
     this.#size.learnFrom(fetched);
     if (handedOn.hasMore) {
