@@ -48,7 +48,8 @@ export class Commits<Held extends HeldPartition> {
    * Commits an offset that may be below the group's. A member that has lost the partition while the commit waited puts nothing back, because
    * that would move the new owner's position. `topicId`: the topic that the commit names.
    */
-  putBack({ assignment, offset, topicId = assignment.topicId ?? null }: OffsetCommit): Promise<void> {
+  putBack(committed: OffsetCommit): Promise<void> {
+    const { assignment, offset, topicId = assignment.topicId ?? null } = committed;
     return this.#line.send(async () => {
       if (this.#parts.assignments.isCurrent(assignment)) {
         const written = topicId === assignment.topicId ? assignment : { ...assignment, topicId };

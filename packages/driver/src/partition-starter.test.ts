@@ -1,4 +1,4 @@
-import { type OffsetCommit, silentLogger, type WaitFor } from "@cdckit/consumer";
+import { type OffsetCommit, silentLogger, type Subscription, type WaitFor } from "@cdckit/consumer";
 import { ProbeSink } from "@cdckit/testkit";
 import { expect, test, vi } from "vitest";
 import { Assignments, type HeldPartition } from "./assignments.ts";
@@ -14,8 +14,18 @@ import { resolveStarts } from "./starts.ts";
 const places: readonly Place[] = [0, 1].map((partition) => ({ topic: "t", partition }));
 const subscription = { groupId: "g", topics: ["t"], from: "earliest", logger: silentLogger } as const;
 
+/** The checkpoint of a sink, in the topic of this id. */
+function startIn(topicId: string): NonNullable<Subscription["startAt"]> {
+  return async (asked) => asked.map((assignment) => ({ assignment, offset: 9n, topicId }));
+}
+
 /** Two partitions with records 5 to 9. What the group has committed of the first is gone. */
-function setUp(resets: readonly number[] = [], ofFirst: Position = { offset: 2n, topicId: "id" }, warned = (_message: string): void => {}) {
+function setUp(
+  resets: readonly number[] = [],
+  ofFirst: Position = { offset: 2n, topicId: "id" },
+  warned = (_message: string): void => {},
+  ofSink: string | null = null,
+) {
   const assignments = new Assignments<HeldPartition>({ hold: (held) => held, positionOf: () => null });
   const started: string[] = [];
   const sent: OffsetCommit[] = [];
@@ -47,7 +57,7 @@ function setUp(resets: readonly number[] = [], ofFirst: Position = { offset: 2n,
   const starter = new PartitionStarter({
     brokers,
     host: "b:1",
-    subscription: { ...subscription, logger: { ...silentLogger, debug: warn } },
+    subscription: { ...subscription, logger: { ...silentLogger, debug: warn }, ...(ofSink === null ? {} : { startAt: startIn(ofSink) }) },
     sink: Object.assign(new ProbeSink(), { waiting }),
     assignments,
     start: (held, { assignment: { partition }, offset }) => {
@@ -118,6 +128,22 @@ test("a partition that is given up while its recreated topic is noted in the gro
   await second.start;
   expect([failures, started, sent]).toEqual([[], ["1@6"], []]);
 });
+
+test.each([
+  ["of the new topic", "id", []],
+  ["without an id, as a tool writes it", null, []],
+  ["of the old topic", "old", ["5 of old"]],
+])(
+  "where a sink's checkpoint names the old topic, the group's commit %s is what somebody has decided, or gives way",
+  async (_, topicId, expected) => {
+    const { assignments, starter, failures, sent, answer } = setUp([], { offset: 7n, topicId }, undefined, "old");
+    starter.begin(assignments.add(places.slice(0, 1)));
+    answer();
+    await assignments.all()[0]?.start;
+    expect(failures).toEqual([expect.stringContaining("the topic was deleted and created again")]);
+    expect(sent.map(({ assignment, offset }) => `${offset} of ${assignment.topicId}`)).toEqual(expected);
+  },
+);
 
 test("a partition whose ends no broker knows yet does not start: at 0 it would be read from a place that nobody has checked", async () => {
   const { assignments, brokers, ends, answer } = setUp();

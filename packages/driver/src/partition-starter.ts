@@ -3,7 +3,7 @@ import type { DriverSink, OffsetCommit, OpenWait, PartitionAssignment, Subscript
 import type { Assignments, HeldPartition, OwnAssignment } from "./assignments.ts";
 import type { BrokerQuestions, Tried } from "./broker-questions.ts";
 import { DriverError, type MakeDriverError } from "./errors.ts";
-import { lostRangeError } from "./lost-range.ts";
+import { isOfAnotherTopic, lostRangeError } from "./lost-range.ts";
 import { passingMs, placeText } from "./partition-waits.ts";
 import { type LostStart, resolveStarts, type Start } from "./starts.ts";
 
@@ -172,11 +172,12 @@ export class PartitionStarter<Held extends HeldPartition> {
 
   /**
    * A recreated topic halts this member, and the next member must halt too. Kafka has deleted the group's commit with the old topic. So the
-   * start of the new topic is committed with the id of the old one. A client without topic ids starts there, and skips nothing.
+   * start of the new topic is committed with the id of the old one. A client without topic ids starts there, and skips nothing. A commit in the
+   * new topic, or one without an id, stays: somebody has decided there, and it is a sink's checkpoint that names the old topic.
    */
-  async #holdBack({ assignment, lost: { topic, partition, firstAvailable, recreated } }: LostStart): Promise<void> {
+  async #holdBack({ assignment, lost: { topic, partition, firstAvailable, recreated }, commit }: LostStart): Promise<void> {
     const { putBack, subscription } = this.#parts;
-    if (recreated !== undefined) {
+    if (recreated !== undefined && (commit === null || isOfAnotherTopic(commit, assignment))) {
       await putBack({ assignment, offset: firstAvailable, topicId: recreated.from }).catch(() => {
         subscription.logger.warn({ topic, partition }, "the start of a recreated topic could not be committed");
       });

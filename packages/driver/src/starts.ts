@@ -22,6 +22,8 @@ export interface LostStart {
   readonly lost: LostRange;
   /** What has given the position. */
   readonly keptBy: "group" | "sink";
+  /** The group's commit, whatever topic it is of; null if there is none. */
+  readonly commit: Position | null;
 }
 
 /**
@@ -71,7 +73,7 @@ export async function resolveStarts<Held extends HeldPartition>(
     const log = endsAt(ends, assignment);
     const start = await startAtPosition(brokers, subscription, { assignment, known, commit, log, first: firstOf(place, log) });
     if ("lost" in start) {
-      return { ...start, keptBy: ofSink === null ? "group" : "sink" };
+      return { ...start, keptBy: ofSink === null ? "group" : "sink", commit };
     }
     starts.push(start);
   }
@@ -118,7 +120,7 @@ async function startAtPosition(
   brokers: BrokerQuestions,
   { lostRange }: Subscription,
   { assignment, known, commit, log, first }: Found,
-): Promise<Start | Omit<LostStart, "keptBy">> {
+): Promise<Start | Omit<LostStart, "keptBy" | "commit">> {
   const lost = known === null ? null : await lostAt(brokers, assignment, { ...known, landmark: commit?.landmark ?? null }, log);
   const offset = lost === null ? (known?.offset ?? first) : resumeOffset(lost, lostRange);
   if (lost !== null && offset === null) {
