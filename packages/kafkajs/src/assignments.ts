@@ -6,6 +6,8 @@ import type { Fetched } from "./fetched.ts";
 export interface Held extends HeldPartition<Fetched> {
   /** The offset that the next fetch must ask for; null until it is known. */
   expected: bigint | null;
+  /** Where it started; null until that is known. */
+  startedAt: bigint | null;
   /** The group's commit as far as this member knows: the one that it found, or its own since; null if there is none. */
   reached: bigint | null;
   /** The number of fetches that have thrown, and how many of them were followed by a check of the topic, which may be another one since. */
@@ -19,6 +21,8 @@ export interface Held extends HeldPartition<Fetched> {
   isHeld: boolean;
   /** kafkajs has asked for an offset that is out of range. Nothing more is fetched of it until it is known what is lost. */
   isOutOfRange: boolean;
+  /** When that was last. */
+  outOfRangeMs: number;
   /** Its last batch took longer than kafkajs' loop waits for a batch. */
   isSlow: boolean;
 }
@@ -30,6 +34,7 @@ export class HeldPartitions extends Assignments<Held> {
       hold: (held) => ({
         ...held,
         expected: null,
+        startedAt: null,
         reached: null,
         failedFetches: 0,
         checkedFetches: 0,
@@ -37,6 +42,7 @@ export class HeldPartitions extends Assignments<Held> {
         atWork: undefined,
         isHeld: false,
         isOutOfRange: false,
+        outOfRangeMs: 0,
         isSlow: false,
       }),
       positionOf: ({ expected }) => expected,
@@ -54,6 +60,7 @@ export class HeldPartitions extends Assignments<Held> {
   /** The partition starts here. */
   started(held: Held, { offset, committed }: Start): void {
     held.expected = offset;
+    held.startedAt = offset;
     held.reached = committed;
     held.committedTo = null;
     held.isStarting = false;

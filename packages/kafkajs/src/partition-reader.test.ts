@@ -10,10 +10,12 @@ interface Log {
   readonly low?: bigint;
   readonly high?: bigint;
   readonly isBusy?: boolean;
+  /** Where a batch that came by another way moves the position while the brokers are asked. */
+  readonly movesTo?: bigint;
 }
 
 /** A reader that expects offset 214, and what becomes of it if brokers say this of the topic before and after they say how long its log is. */
-function setUp(before: string | null, after: string | null, { low = 0n, high = 0n, isBusy = false }: Log = {}) {
+function setUp(before: string | null, after: string | null, { low = 0n, high = 0n, isBusy = false, movesTo = 214n }: Log = {}) {
   const did: string[] = [];
   const assignments = new HeldPartitions();
   const [assignment] = assignments.renew({ t: [0] });
@@ -28,6 +30,7 @@ function setUp(before: string | null, after: string | null, { low = 0n, high = 0
     topicIds: async () => new Map(id === null ? [] : [["t", id]]),
     ends: async () => {
       id = after;
+      held.expected = movesTo;
       return new Map([[placeOf("t", 0), { low, high }]]);
     },
   } as unknown as BrokerQuestions; // as much as is asked
@@ -54,6 +57,11 @@ function setUp(before: string | null, after: string | null, { low = 0n, high = 0
     handOver: { isBusy: () => isBusy },
     sink: { skipped: (_: unknown, __: unknown, offset: bigint) => did.push(`goes on at ${offset}`) },
     kept: null,
+    waits: {
+      failed: (_: unknown, cause: Error) => did.push(cause.message.replace(/.*out of range, /, "waits: ")),
+      end: () => did.push("found"),
+    },
+    quietMs: 300,
     fail,
   } as unknown as PartitionReaderParts; // as much as is asked
   return { reader: new PartitionReader(parts), did, topicCheck };
@@ -76,7 +84,7 @@ async function outcomeOutOfRange(...[before, after, log]: Parameters<typeof setU
   reader.outOfRange(place); // another fetch, which was under way
   await vi.waitFor(() => expect(did.at(-1)).toBe("let go"));
   topicCheck.stop();
-  return did;
+  return did.slice();
 }
 
 test("a log that ends before the position is that of the topic only if the brokers know it before and after", async () => {
@@ -87,7 +95,7 @@ test("a log that ends before the position is that of the topic only if the broke
 });
 
 test("a lost range is passed only when all that was fetched before it is handed over", async () => {
-  expect(await outcomeOf("old", "old", { low: 300n, high: 400n })).toEqual(["goes on at 300", "sought 300"]);
+  expect(await outcomeOf("old", "old", { low: 300n, high: 400n })).toEqual(["found", "goes on at 300", "sought 300"]);
   expect(await outcomeOf("old", "old", { low: 300n, high: 400n, isBusy: true })).toEqual(["held", "sought 214"]);
 });
 
@@ -99,11 +107,40 @@ test("if the log has the position, as after the answer of a replica that is behi
 
 test("while it is found out why an offset is out of range, nothing is fetched; then kafkajs asks for it again, or goes on after what is lost", async () => {
   const stopped = ["stopped", "sought 214"];
-  expect(await outcomeOutOfRange("old", "old", { high: 300n })).toEqual([...stopped, "sought 214", "let go"]);
-  expect(await outcomeOutOfRange("old", "old", { low: 300n, high: 400n })).toEqual([...stopped, "goes on at 300", "sought 300", "let go"]);
+  const waits = "waits: and the brokers do not say what the log has";
+  expect(await outcomeOutOfRange("old", "old", { high: 300n })).toEqual([
+    ...stopped,
+    "sought 214",
+    "waits: and the log has it: a replica may be behind its leader",
+    "let go",
+  ]);
+  expect(await outcomeOutOfRange("old", "old", { low: 300n, high: 400n })).toEqual([
+    ...stopped,
+    "found",
+    "goes on at 300",
+    "sought 300",
+    "let go",
+  ]);
   const busy = await outcomeOutOfRange("old", "old", { low: 300n, high: 400n, isBusy: true });
   expect(busy).toEqual([...stopped, "held", "sought 214", "let go"]);
   expect(await outcomeOutOfRange("old", "old")).toEqual([...stopped, "failed: [offset-out-of-range]", "let go"]);
   expect(await outcomeOutOfRange("old", "new")).toEqual([...stopped, "recreated", "let go"]);
-  expect(await outcomeOutOfRange(null, null)).toEqual([...stopped, "let go"]);
+  expect(await outcomeOutOfRange(null, null)).toEqual([...stopped, waits, "let go"]);
+});
+
+test("an offset that is not out of range any more is waited for no longer, also if no batch comes", async () => {
+  const { reader, did, topicCheck } = setUp("old", "old", { high: 214n });
+  const place = { topic: "t", partition: 0 };
+  reader.outOfRange(place);
+  await vi.waitFor(() => expect(did.at(-1)).toBe("let go"));
+  reader.outOfRange(place);
+  await vi.waitFor(() => expect(did.at(-1)).toBe("found"));
+  expect(did.filter((one) => ["let go", "found"].includes(one))).toEqual(["let go", "let go", "found"]);
+  topicCheck.stop();
+});
+
+test("a range that was found for an offset is not passed if the position has moved meanwhile", async () => {
+  const moved = { low: 300n, high: 400n, movesTo: 350n };
+  expect(await outcomeOutOfRange("old", "old", moved)).toEqual(["stopped", "sought 214", "let go"]);
+  expect(await outcomeOf("old", "old", moved)).toEqual([]);
 });

@@ -1,6 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { DriverSink, LostRange, Subscription } from "@cdckit/consumer";
-import { type BrokerQuestions, lostRangeError, missingAt, type Place, resumeOffset, type StillHeld, whileHeld } from "@cdckit/driver";
+import {
+  type BrokerQuestions,
+  type DriverError,
+  lostRangeError,
+  missingAt,
+  type PartitionWaits,
+  type Place,
+  resumeOffset,
+  type StillHeld,
+  whileHeld,
+} from "@cdckit/driver";
 import type { ConsumerEndBatchProcessEvent, EachBatchPayload } from "kafkajs";
 import type { Held, HeldPartitions } from "./assignments.ts";
 import { isLeap, isNext } from "./batch-place.ts";
@@ -21,10 +31,17 @@ export interface PartitionReaderParts {
   readonly topicCheck: TopicRecheck;
   /** The record batches that were taken from the wire; null if kafkajs gets them. */
   readonly kept: KeptFetches | null;
+  /** Gets partitions whose offset is out of range for one broker, and not for the others. */
+  readonly waits: Pick<PartitionWaits, "failed" | "end">;
+  /** A partition that was asked for again, and whose offset has not been out of range for so long, is waited for no longer. */
+  readonly quietMs: number;
   readonly fail: (error: Error) => void;
 }
 
-/** How long kafkajs waits before it asks again for an offset that was out of range, and that the log has. */
+/** What is found out about an offset that kafkajs did not fetch at. `unknown`: the brokers have not answered, or do not know the topic now. */
+type Finding = "lost" | "there" | "unknown";
+
+/** How long kafkajs waits before it asks again for an offset that was out of range, and of which nothing is known to be lost. */
 const askAgainAfterMs = 200;
 
 /** A batch that held nothing but control records and records of aborted transactions. */
@@ -69,33 +86,44 @@ export class PartitionReader {
   }
 
   /**
-   * kafkajs has asked for an offset that is out of range. It would go on at the start of the log, and is held until it is known what is lost. Where
-   * nothing is, it asks again after a while.
+   * kafkajs has asked for an offset that is out of range, and has forgotten where it was. Nothing more is fetched until it is known what is lost. If
+   * nothing is, or it cannot be known yet, kafkajs asks again after a while.
    */
   outOfRange(place: Place): void {
     const held = this.#held(place);
     if (held === null || held.isOutOfRange) {
       return;
     }
-    const { control, subscription } = this.#parts;
+    const { control, waits, fail } = this.#parts;
     const { expected } = held;
     control.setOutOfRange(held, true);
-    control.seek(held.assignment, expected ?? 0n); // kafkajs forgets where it was
+    held.outOfRangeMs = performance.now();
+    control.seek(held.assignment, expected ?? 0n);
+    held.failedFetches++; // the topic may be another one, which has grown past the offset since
     const find = async (still: StillHeld): Promise<void> => {
       await still(held.gapCheck);
-      await this.#investigate(held, still);
-      if (held.expected === expected) {
+      const finding = await this.#investigate(held, still, "debug");
+      if (finding !== "lost") {
+        waits.failed(held, outOfRangeError(held, finding));
         await still(delay(askAgainAfterMs, undefined, { ref: false }));
       }
     };
     void whileHeld(held, find)
-      .catch((error: unknown) => {
-        subscription.logger.warn(
-          { err: error, ...place },
-          "it could not be found out why an offset is out of range; it is asked for again",
-        );
-      })
-      .finally(() => control.setOutOfRange(held, false));
+      .catch((error: unknown) => fail(error as Error)) // nothing is expected to throw
+      .then(() => {
+        control.setOutOfRange(held, false);
+        return this.#endWaitWhenQuiet(held);
+      });
+  }
+
+  /** At the end of a log, no batch shows that a fetch has succeeded. */
+  async #endWaitWhenQuiet(held: Held): Promise<void> {
+    const { waits, quietMs } = this.#parts;
+    const { outOfRangeMs } = held;
+    await delay(quietMs, undefined, { ref: false });
+    if (held.outOfRangeMs === outOfRangeMs) {
+      waits.end(held);
+    }
   }
 
   #held({ topic, partition }: Place): Held | null {
@@ -111,9 +139,10 @@ export class PartitionReader {
     }
     await still(held.gapCheck);
     if (!isNext(batch, held)) {
-      await this.#investigate(held, still);
+      await this.#investigate(held, still, "warn");
       return;
     }
+    this.#parts.waits.end(held);
     const next = this.#fetched(payload, held);
     const preparation = next?.prepare() ?? null;
     if (preparation !== null) {
@@ -155,7 +184,9 @@ export class PartitionReader {
         }
         const lost = await still(missingAt(brokers, held.assignment, held.expected));
         if (lost !== null) {
-          await this.#loseIfSame(held, lost, still);
+          if (await still(topicCheck.isStill(held))) {
+            this.#lose(held, lost);
+          } // if not, the log may have been that of another topic: what came is dropped, and kafkajs fetches it again
           return;
         }
       }
@@ -170,36 +201,38 @@ export class PartitionReader {
    * Finds out why a batch was not fetched at the end of the last one, or why the offset of a fetch is out of range: the log may lack the expected
    * offset. If it has it, as after the answer of a replica that is behind its leader, kafkajs is moved back to it.
    */
-  async #investigate(held: Held, still: StillHeld): Promise<void> {
+  async #investigate(held: Held, still: StillHeld, level: "warn" | "debug"): Promise<Finding> {
     const { brokers, control, subscription, topicCheck } = this.#parts;
     if (!(await still(topicCheck.isSame(held)))) {
-      return;
+      return "unknown";
     }
     const missing = missingAt(brokers, held.assignment, held.expected).catch((error: unknown) => {
-      subscription.logger.warn({ err: error }, "the gap before a batch could not be checked; the batch is fetched again");
+      if (!held.isOver) {
+        subscription.logger[level]({ err: error }, "the brokers do not say what the log has; it is fetched again");
+      }
       return undefined;
     });
     const lost = await still(missing);
-    if (lost !== null && lost !== undefined) {
-      await this.#loseIfSame(held, lost, still);
-      return;
+    if (lost === undefined) {
+      return "unknown";
     }
     // If the brokers do not know the topic now, the log may be that of another one, which has grown past the position.
-    if (lost === null && (held.assignment.topicId === null || (await still(topicCheck.isStill(held))))) {
-      control.seek(held.assignment, held.expected ?? 0n);
-    } // if not, kafkajs fetches again
-  }
-
-  /** If the log may have been that of another topic, what came is dropped, and kafkajs fetches it again. */
-  async #loseIfSame(held: Held, lost: LostRange, still: StillHeld): Promise<void> {
-    if (await still(this.#parts.topicCheck.isStill(held))) {
-      this.#lose(held, lost);
+    if ((lost !== null || held.assignment.topicId !== null) && !(await still(topicCheck.isStill(held)))) {
+      return "unknown";
     }
+    if (lost === null) {
+      control.seek(held.assignment, held.expected ?? 0n);
+      return "there";
+    }
+    if (held.expected === lost.firstMissing) {
+      this.#lose(held, lost);
+    } // if not, a batch that was fetched before has moved the position meanwhile: kafkajs fetches again
+    return "lost";
   }
 
   /** Goes on after the lost range if the user has chosen that. If not, the session fails. */
   #lose(held: Held, lost: LostRange): void {
-    const { control, fail, handOver, sink, subscription } = this.#parts;
+    const { control, fail, handOver, sink, subscription, waits } = this.#parts;
     const { assignment } = held;
     const position = resumeOffset(lost, subscription.lostRange);
     if (position === null) {
@@ -214,7 +247,15 @@ export class PartitionReader {
       return;
     }
     held.expected = position;
+    waits.end(held);
     sink.skipped?.(assignment, lost, position);
     control.seek(assignment, position);
   }
+}
+
+function outOfRangeError({ assignment, expected }: Held, finding: Exclude<Finding, "lost">): DriverError<string> {
+  const what =
+    finding === "there" ? "and the log has it: a replica may be behind its leader" : "and the brokers do not say what the log has";
+  const place = `${assignment.topic}[${assignment.partition}]`;
+  return makeError("partition-unavailable", `a broker says that offset ${expected} of ${place} is out of range, ${what}`);
 }

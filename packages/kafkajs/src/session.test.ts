@@ -1,5 +1,5 @@
 import { type PartitionAssignment, silentLogger, type Subscription } from "@cdckit/consumer";
-import { placeOf } from "@cdckit/driver";
+import { placeOf, type Position } from "@cdckit/driver";
 import { ProbeSink } from "@cdckit/testkit";
 import type { Consumer, EachBatchPayload } from "kafkajs";
 import { expect, test } from "vitest";
@@ -101,10 +101,11 @@ async function setUp({ topics = ["t"] }: { readonly topics?: Subscription["topic
   const kafka = new PretendedKafkaJs();
   const sink = new ProbeSink();
   const committed: string[] = [];
+  const positions = new Map<string, Position>();
   const ends = async (): Promise<object> => new Map([0, 1].map((partition) => [placeOf("t", partition), { low: low.value, high: 100n }]));
   const brokerOffsets = {
     topicIds: async () => new Map(),
-    committed: async () => new Map(),
+    committed: async () => new Map(positions),
     topics: async () => ["t", "t2"],
     ends,
     close: async () => {},
@@ -127,7 +128,10 @@ async function setUp({ topics = ["t"] }: { readonly topics?: Subscription["topic
     destroySockets: () => {},
   });
   session.useGeneration(async ({ topics: offsets }: KafkaJsOffsets) => {
-    committed.push(...offsets.flatMap(({ partitions }) => partitions.map(({ partition, offset }) => `${partition}: ${offset}`)));
+    for (const { partition, offset } of offsets.flatMap(({ partitions }) => partitions)) {
+      committed.push(`${partition}: ${offset}`);
+      positions.set(placeOf("t", partition), { offset: BigInt(offset), topicId: null });
+    }
   });
   await session.run();
   kafka.tell("group join", { memberAssignment: { t: [0, 1] } });
@@ -172,6 +176,7 @@ test("a session that has failed fetches nothing more, whatever is resumed or joi
   const { kafka, sink, session, committed, low } = await setUp();
   await kafka.fetch(1, 0);
   expect([...kafka.paused]).toEqual([]);
+  await session.commit(sink.held.map((assignment) => ({ assignment, offset: 1n })));
   low.value = 5n;
   await kafka.fetch(0, 5);
   expect(sink.failures.length).toBe(1);
@@ -183,13 +188,14 @@ test("a session that has failed fetches nothing more, whatever is resumed or joi
   session.outOfRange({ topic: "t", partition: 1 });
   await turns();
   await session.close(1_000);
-  expect(committed).toEqual([]);
+  expect(committed).toEqual(["0: 1", "1: 1"]);
   expect(sink.failures.length).toBe(1);
 });
 
-test("an offset that is out of range ends the session with what is lost, at once and without a commit", async () => {
+test("an offset that is out of range ends the session with what is lost, and the start of a partition without a commit is committed", async () => {
   const { kafka, sink, session, committed, low } = await setUp();
   await kafka.fetch(0, 0);
+  await session.commit(sink.held.filter(({ partition }) => partition === 0).map((assignment) => ({ assignment, offset: 1n })));
   low.value = 5n;
   session.outOfRange({ topic: "t", partition: 0 });
   expect([...kafka.paused]).toEqual(["t[0]"]);
@@ -199,7 +205,26 @@ test("an offset that is out of range ends the session with what is lost, at once
     lost: { topic: "t", partition: 0, firstMissing: 1n, firstAvailable: 5n },
   });
   await session.close(1_000);
+  expect(committed).toEqual(["0: 1", "1: 0"]);
+});
+
+test("after a failure that says nothing of the logs, nothing is committed: a missing commit may be all that shows a recreated topic", async () => {
+  const { kafka, sink, session, committed } = await setUp();
+  sink.onBatch = () => Promise.reject(new Error("a mistake of ours"));
+  await kafka.fetch(0, 0);
+  await sink.until(() => sink.failures.length === 1);
+  await session.close(1_000);
   expect(committed).toEqual([]);
+});
+
+test("an offset that is out of range after a refused commit has kafkajs join again", async () => {
+  const { sink, session } = await setUp();
+  const refusal = Object.assign(new Error("the group does not know this member"), { type: "UNKNOWN_MEMBER_ID" });
+  session.useGeneration(() => Promise.reject(refusal));
+  const [assignment] = sink.held as [PartitionAssignment];
+  await expect(session.commit([{ assignment, offset: 1n }])).rejects.toBe(refusal);
+  expect(() => session.outOfRange({ topic: "t", partition: 0 })).toThrow(refusal);
+  await session.close(1_000);
 });
 
 test("partitions that are given up for a new topic are not fetched while their records are handled", async () => {

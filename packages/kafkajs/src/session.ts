@@ -1,5 +1,5 @@
-import type { DriverSession, LogRange, OffsetCommit, OpenWait, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
-import { PartitionStarter, type Place, rangesOf, settledOrLate, TopicWatch } from "@cdckit/driver";
+import type { DriverSession, LogRange, LostRange, OffsetCommit, OpenWait, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
+import { PartitionStarter, PartitionWaits, type Place, rangesOf, settledOrLate, TopicWatch } from "@cdckit/driver";
 import type { EachBatchPayload } from "kafkajs";
 import { type Held, HeldPartitions } from "./assignments.ts";
 import { GroupCommits } from "./commits.ts";
@@ -47,6 +47,8 @@ export class KafkaJsSession implements DriverSession {
   #rejoining: OpenWait | undefined;
   #closing: Promise<void> | undefined;
   #hasFailed = false;
+  /** The commits of starts after a failure. Never rejects. */
+  #startsCommitted: Promise<unknown> = Promise.resolve();
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -99,6 +101,8 @@ export class KafkaJsSession implements DriverSession {
       handOver: this.#handOver,
       topicCheck: this.#topicCheck,
       kept: parts.kept,
+      waits: new PartitionWaits({ sink: parts.sink, what: "a fetch", host: parts.brokers }),
+      quietMs: 2 * parts.tuning.maxWaitMs + 1_000,
       fail: (error) => this.#fail(error),
     });
     this.#watch = this.#makeWatch();
@@ -186,6 +190,10 @@ export class KafkaJsSession implements DriverSession {
 
   async #close(deadlineMs: number): Promise<void> {
     const deadline = performance.now() + deadlineMs;
+    if (this.#hasFailed) {
+      // Only while the partitions are held. The group must hear of the leave, too, or it waits for the session to run out.
+      await settledOrLate(this.#startsCommitted, deadlineMs / 2, () => {});
+    }
     this.#assignments.clear();
     this.#parts.kept?.clear();
     this.#stopWatching();
@@ -225,6 +233,9 @@ export class KafkaJsSession implements DriverSession {
 
   /** kafkajs has asked for an offset that is out of range, and nothing was committed for it. */
   outOfRange(place: Place): void {
+    if (this.#commits.refusal !== null) {
+      throw this.#commits.refusal; // kafkajs joins again; until then, it would ask again and again
+    }
     if (!this.isOver) {
       this.#reader.outOfRange(place);
     }
@@ -254,8 +265,8 @@ export class KafkaJsSession implements DriverSession {
 
   async #consume(topics: readonly string[]): Promise<void> {
     const { consumer } = this.#parts;
-    // This session says where partitions start. Where kafkajs does not know that, it fetches from the start of the log, which is noticed with the
-    // next batch. From the end of the log, it would be noticed only when something new is written.
+    // This session says where partitions start. Where kafkajs does not know that, it fetches from the group's commit, or without one from the start
+    // of the log: either is noticed with the next batch. From the end of the log, it would be noticed only when something new is written.
     await consumer.subscribe({ topics: [...topics], fromBeginning: true });
     await this.#startKafkaJs();
   }
@@ -290,6 +301,33 @@ export class KafkaJsSession implements DriverSession {
     this.#stopWatching();
     this.#parts.sink.failed(error); // first, so that the consumer hears of it whatever follows
     this.#control.holdAll();
+    this.#startsCommitted = this.#commitStarts(error);
+  }
+
+  /**
+   * Retention deletes records of several partitions at once, and one of them has failed the session. A partition that the group has no commit of
+   * would start by `from` the next time, whatever it has lost by then. So its start is committed.
+   *
+   * Kafka deletes the commits of a topic with it. Without topic ids, that a commit is missing may be all that shows a recreated topic, so that
+   * nothing is committed after another failure.
+   */
+  async #commitStarts(error: Error): Promise<void> {
+    const { lost = null } = error as { readonly lost?: LostRange | null };
+    if (lost === null || lost.recreated !== undefined || lost.firstMissing >= lost.firstAvailable) {
+      return;
+    }
+    const starts = this.#assignments
+      .all()
+      .flatMap(({ assignment, startedAt, reached, doubted }) =>
+        startedAt !== null && reached === null && doubted === null ? [{ assignment, offset: startedAt }] : [],
+      );
+    const commits = starts.map((start) =>
+      this.#commits.putBack(start).catch(() => {
+        const { topic, partition } = start.assignment;
+        this.#parts.subscription.logger.warn({ topic, partition }, "the start of a partition without a commit could not be committed");
+      }),
+    );
+    await Promise.all(commits);
   }
 
   #stopWatching(): void {
