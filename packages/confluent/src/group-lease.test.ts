@@ -4,14 +4,17 @@ import { readReport, type Report } from "./statistics.ts";
 
 const nothing = { atMs: 0, heartbeats: 0, connections: [], stopped: [], leaderless: [] };
 
-/** A lease whose reports are read `lateMs` after librdkafka has written them, by clocks that differ by a million. */
-function leaseOf(): { readonly take: (report: Partial<Report>, lateMs?: number) => void; readonly valid: number[] } {
+/** A lease whose reports are read `lateMs` after librdkafka has written them, by clocks that differ by a day or so, or by nothing. */
+function leaseOf(differenceMs = 100_000_000): {
+  readonly take: (report: Partial<Report>, lateMs?: number) => void;
+  readonly valid: number[];
+} {
   const valid: number[] = [];
   let nowMs = 0;
   const lease = new GroupLease({ sessionTimeoutMs: 10_000, acknowledged: (validForMs) => valid.push(validForMs), nowMs: () => nowMs });
   const take = (report: Partial<Report>, lateMs = 0): void => {
     const whole = { ...nothing, isMember: true, areAnswered: true, isConnected: true, ...report };
-    nowMs = whole.atMs + 1_000_000 + lateMs;
+    nowMs = whole.atMs + differenceMs + lateMs;
     lease.take(whole);
   };
   return { take, valid };
@@ -45,6 +48,14 @@ test("after a freeze, an old report gives no time", () => {
   take({ atMs: 2_000, heartbeats: 2 });
   take({ atMs: 3_000, heartbeats: 2 }, 60_000); // written before the freeze, read after it
   expect(valid).toEqual([10_000 - 62_000]);
+});
+
+test("where librdkafka has the same clock, reports that are all read late give no time beyond the session", () => {
+  const { take, valid } = leaseOf(0);
+  take({ atMs: 1_000, heartbeats: 1 }, 2_500);
+  take({ atMs: 2_000, heartbeats: 2 }, 2_500);
+  take({ atMs: 3_000, heartbeats: 2 }, 2_500);
+  expect(valid).toEqual([10_000 - (5_500 - 1_000)]);
 });
 
 test("what is no report is none", () => {
