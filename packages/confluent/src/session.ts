@@ -98,6 +98,8 @@ export class ConfluentSession implements DriverSession {
   #connecting: OpenWait | undefined;
   #closing: Promise<void> | undefined;
   #hasFailed = false;
+  /** The commits of starts after a failure. Never rejects. */
+  #startsCommitted: Promise<unknown> = Promise.resolve();
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -140,6 +142,7 @@ export class ConfluentSession implements DriverSession {
       ...reading,
       host: brokers,
       start: (held, { offset }) => this.#control.place(held, offset),
+      commit: (offsets) => this.#commits.commit(offsets),
       putBack: (offset) => this.#commits.putBack(offset),
       makeError,
       over: this.#over.signal,
@@ -350,6 +353,7 @@ export class ConfluentSession implements DriverSession {
       this.#hasFailed = true;
       this.#assignments.endReading();
       this.#stopWatching();
+      this.#startsCommitted = this.#starter.commitStarts(error); // before the commits of the consumer, which are of what it has handled
       void this.#report(error);
     }
   }
@@ -373,21 +377,24 @@ export class ConfluentSession implements DriverSession {
 
   async #close(deadlineMs: number): Promise<void> {
     await Promise.resolve(); // so that `#closing` is set when the client asks for its partitions
+    const deadline = performance.now() + deadlineMs;
     const { consumer, brokerOffsets, subscription } = this.#parts;
     this.#assignments.endReading();
     this.#stopWatching();
+    await settledOrLate(this.#startsCommitted, deadlineMs / 2, () => {}); // only while the partitions are held
     this.#over.abort();
+    const leftMs = Math.max(0, deadline - performance.now());
     const released = Promise.all([
       brokerOffsets.close(),
-      this.#writer.close(deadlineMs),
-      this.#transactions.close(deadlineMs),
+      this.#writer.close(leftMs),
+      this.#transactions.close(leftMs),
       this.#loop.stop(),
       this.#control.close(),
     ])
       .then(() => answerOf<unknown>((done) => consumer.disconnect(done)))
       .then(() => consumer.removeAllListeners())
       .catch((error: unknown) => subscription.logger.warn({ err: error }, "librdkafka failed while it disconnected"));
-    await settledOrLate(released, deadlineMs, () =>
+    await settledOrLate(released, leftMs, () =>
       subscription.logger.warn(
         { deadlineMs },
         "librdkafka did not disconnect in time; it keeps the process alive until the brokers answer, so call process.exit() after run()",

@@ -14,6 +14,8 @@ export interface HeldPartition<Ahead = unknown> {
   readonly assignment: OwnAssignment;
   /** The highest offset that this assignment has committed; null before the first commit. */
   committedTo: bigint | null;
+  /** Where it started, as long as the group has no commit of it; null otherwise, and after a seek. */
+  uncommittedStart: bigint | null;
   /**
    * The offset of its last transaction, as long as it is not known whether that was carried out: its commit was asked for, and not answered.
    * Null otherwise.
@@ -168,6 +170,7 @@ export class Assignments<Held extends HeldPartition> {
       const held = this.held(assignment);
       if (held !== undefined && (held.committedTo === null || offset > held.committedTo)) {
         held.committedTo = offset;
+        held.uncommittedStart = null;
       }
       if (held !== undefined && held.doubted !== null && offset >= held.doubted) {
         held.doubted = null;
@@ -214,6 +217,7 @@ function unstarted<Ahead>(assignment: OwnAssignment): HeldPartition<Ahead> {
   return {
     assignment,
     committedTo: null,
+    uncommittedStart: null,
     doubted: null,
     isStarting: true,
     start: Promise.resolve(),

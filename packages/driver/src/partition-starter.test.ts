@@ -1,6 +1,6 @@
 import { type OffsetCommit, silentLogger, type Subscription, type WaitFor } from "@cdckit/consumer";
 import { ProbeSink } from "@cdckit/testkit";
-import { expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { Assignments, type HeldPartition } from "./assignments.ts";
 import type { BrokerQuestions, Tried } from "./broker-questions.ts";
 import { Commits } from "./commits.ts";
@@ -64,6 +64,7 @@ function setUp(
       held.isStarting = false;
       started.push(`${partition}@${offset}`);
     },
+    commit: (offsets) => commits.commit(offsets),
     putBack: (offset) => commits.putBack(offset),
     makeError,
     over: new AbortController().signal,
@@ -144,6 +145,52 @@ test.each([
     expect(sent.map(({ assignment, offset }) => `${offset} of ${assignment.topicId}`)).toEqual(expected);
   },
 );
+
+describe("after a failure, the start of a partition that the group has no commit of", () => {
+  const gone = { topic: "t", partition: 0, firstMissing: 2n, firstAvailable: 5n, end: 10n };
+
+  /** Two partitions that have started: the first at 5, without a commit, and the second at its commit. */
+  async function begun() {
+    const { assignments, starter, sent, answer, brokers, commits } = setUp();
+    const committed = await brokers.committed([]);
+    brokers.committed = async () => new Map([...committed].filter(([place]) => place === placeOf("t", 1)));
+    starter.begin(assignments.add(places));
+    answer();
+    const [first, second] = assignments.all();
+    await Promise.all([first?.start, second?.start]);
+    assignments.endReading();
+    return { starter, sent, commits, first: first as HeldPartition };
+  }
+  const offsetsOf = (sent: readonly OffsetCommit[]): string[] => sent.map(({ assignment, offset }) => `${assignment.partition}@${offset}`);
+
+  test("is committed if retention took records, because the next start would not know where this one was", async () => {
+    const { starter, sent } = await begun();
+    await starter.commitStarts(Object.assign(new Error("gone"), { lost: gone }));
+    expect(offsetsOf(sent)).toEqual(["0@5"]);
+  });
+
+  test.each([
+    ["another failure", undefined],
+    ["a recreated topic", { ...gone, recreated: { from: "old", to: "new" } }],
+    ["a log that was truncated", { ...gone, firstMissing: 20n }],
+  ])("is not committed after %s", async (_, lost) => {
+    const { starter, sent } = await begun();
+    await starter.commitStarts(Object.assign(new Error("failed"), { lost }));
+    await starter.commitStarts(undefined);
+    expect(sent).toEqual([]);
+  });
+
+  test("is not committed over what was handled, also if that is on its way, nor where a transaction may have ended", async () => {
+    const { starter, sent, commits, first } = await begun();
+    const handled = commits.commit([{ assignment: first.assignment, offset: 7n }]);
+    await Promise.all([starter.commitStarts({ lost: gone }), handled]);
+    expect(offsetsOf(sent)).toEqual(["0@7"]);
+    const doubted = await begun();
+    doubted.first.doubted = 9n;
+    await doubted.starter.commitStarts({ lost: gone });
+    expect(doubted.sent).toEqual([]);
+  });
+});
 
 test("a partition whose ends no broker knows yet does not start: at 0 it would be read from a place that nobody has checked", async () => {
   const { assignments, brokers, ends, answer } = setUp();

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { DriverSink, OffsetCommit, OpenWait, PartitionAssignment, Subscription } from "@cdckit/consumer";
+import type { DriverSink, LostRange, OffsetCommit, OpenWait, PartitionAssignment, Subscription } from "@cdckit/consumer";
 import type { Assignments, HeldPartition, OwnAssignment } from "./assignments.ts";
 import type { BrokerQuestions, Tried } from "./broker-questions.ts";
 import { DriverError, type MakeDriverError } from "./errors.ts";
@@ -28,6 +28,8 @@ export interface PartitionStarterParts<Held extends HeldPartition> {
   readonly begun?: (held: readonly Held[]) => void;
   /** Lets the client fetch the partition. */
   readonly start: (held: Held, start: Start) => void;
+  /** Commits offsets, apart from those that are below the group's. */
+  readonly commit: (offsets: readonly OffsetCommit[]) => Promise<void>;
   /** Commits an offset that may be below the group's. */
   readonly putBack: (offset: OffsetCommit) => Promise<void>;
   /** Whether asking again may help. By default it always may. */
@@ -106,7 +108,7 @@ export class PartitionStarter<Held extends HeldPartition> {
       try {
         const found = await this.#resolve(current, moveTo, tried);
         if ("length" in found) {
-          found.forEach((start) => this.#startAt(start));
+          found.forEach((start) => this.#begin(start, moveTo === null));
           return;
         }
         await this.#halt(found);
@@ -127,6 +129,38 @@ export class PartitionStarter<Held extends HeldPartition> {
       }
       await delay(startPauseMs, undefined, { signal: over }).catch(() => {});
     }
+  }
+
+  #begin(start: Start, isFound: boolean): void {
+    const held = this.#parts.assignments.held(start.assignment);
+    if (held !== undefined && isFound && start.committed === null) {
+      held.uncommittedStart = start.offset;
+    }
+    this.#startAt(start);
+  }
+
+  /**
+   * The session has failed. Retention deletes records of several partitions at once, and one of them has failed the session. Another one that the
+   * group has no commit of would start by `from` the next time, whatever it has lost by then. So its start is committed. Never rejects.
+   *
+   * Kafka deletes the commits of a topic with it. Without topic ids, that a commit is missing may be all that shows a recreated topic, so that
+   * nothing is committed after another failure.
+   */
+  async commitStarts(failure: unknown): Promise<void> {
+    const { lost = null } = (failure ?? {}) as { readonly lost?: LostRange | null };
+    if (lost === null || lost.recreated !== undefined || lost.firstMissing >= lost.firstAvailable) {
+      return;
+    }
+    const { assignments, commit, subscription } = this.#parts;
+    const commits = assignments.all().map(async ({ assignment, uncommittedStart, doubted }) => {
+      if (uncommittedStart !== null && doubted === null) {
+        const { topic, partition } = assignment;
+        await commit([{ assignment, offset: uncommittedStart }]).catch(() => {
+          subscription.logger.warn({ topic, partition }, "the start of a partition without a commit could not be committed");
+        });
+      }
+    });
+    await Promise.all(commits);
   }
 
   #current(added: readonly OwnAssignment[]): readonly OwnAssignment[] {

@@ -6,8 +6,6 @@ import type { Fetched } from "./fetched.ts";
 export interface Held extends HeldPartition<Fetched> {
   /** The offset that the next fetch must ask for; null until it is known. */
   expected: bigint | null;
-  /** Where it started; null until that is known. */
-  startedAt: bigint | null;
   /** The group's commit as far as this member knows: the one that it found, or its own since; null if there is none. */
   reached: bigint | null;
   /** The number of fetches that have thrown, and how many of them were followed by a check of the topic, which may be another one since. */
@@ -34,7 +32,6 @@ export class HeldPartitions extends Assignments<Held> {
       hold: (held) => ({
         ...held,
         expected: null,
-        startedAt: null,
         reached: null,
         failedFetches: 0,
         checkedFetches: 0,
@@ -60,7 +57,6 @@ export class HeldPartitions extends Assignments<Held> {
   /** The partition starts here. */
   started(held: Held, { offset, committed }: Start): void {
     held.expected = offset;
-    held.startedAt = offset;
     held.reached = committed;
     held.committedTo = null;
     held.isStarting = false;

@@ -1,4 +1,4 @@
-import type { DriverSession, LogRange, LostRange, OffsetCommit, OpenWait, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
+import type { DriverSession, LogRange, OffsetCommit, OpenWait, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
 import { PartitionStarter, PartitionWaits, type Place, rangesOf, settledOrLate, TopicWatch } from "@cdckit/driver";
 import type { EachBatchPayload } from "kafkajs";
 import { type Held, HeldPartitions } from "./assignments.ts";
@@ -130,6 +130,7 @@ export class KafkaJsSession implements DriverSession {
       assignments: this.#assignments,
       begun: (helds) => helds.forEach((held) => this.#control.apply(held)), // kafkajs fetches in the next turn
       start: (held, start) => this.#control.start(held, start),
+      commit: (offsets) => this.#commits.commit(offsets),
       putBack: (offset) => this.#commits.putBack(offset),
       makeError,
       over: this.#over.signal,
@@ -299,35 +300,9 @@ export class KafkaJsSession implements DriverSession {
     this.#hasFailed = true;
     this.#assignments.endReading();
     this.#stopWatching();
-    this.#parts.sink.failed(error); // first, so that the consumer hears of it whatever follows
+    this.#startsCommitted = this.#starter.commitStarts(error); // before the commits of the consumer, which are of what it has handled
+    this.#parts.sink.failed(error); // whatever follows
     this.#control.holdAll();
-    this.#startsCommitted = this.#commitStarts(error);
-  }
-
-  /**
-   * Retention deletes records of several partitions at once, and one of them has failed the session. A partition that the group has no commit of
-   * would start by `from` the next time, whatever it has lost by then. So its start is committed.
-   *
-   * Kafka deletes the commits of a topic with it. Without topic ids, that a commit is missing may be all that shows a recreated topic, so that
-   * nothing is committed after another failure.
-   */
-  async #commitStarts(error: Error): Promise<void> {
-    const { lost = null } = error as { readonly lost?: LostRange | null };
-    if (lost === null || lost.recreated !== undefined || lost.firstMissing >= lost.firstAvailable) {
-      return;
-    }
-    const starts = this.#assignments
-      .all()
-      .flatMap(({ assignment, startedAt, reached, doubted }) =>
-        startedAt !== null && reached === null && doubted === null ? [{ assignment, offset: startedAt }] : [],
-      );
-    const commits = starts.map((start) =>
-      this.#commits.putBack(start).catch(() => {
-        const { topic, partition } = start.assignment;
-        this.#parts.subscription.logger.warn({ topic, partition }, "the start of a partition without a commit could not be committed");
-      }),
-    );
-    await Promise.all(commits);
   }
 
   #stopWatching(): void {

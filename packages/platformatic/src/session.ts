@@ -56,6 +56,8 @@ export class PlatformaticSession implements DriverSession {
   #connecting: OpenWait | undefined;
   #closing: Promise<void> | undefined;
   #hasFailed = false;
+  /** The commits of starts after a failure. Never rejects. */
+  #startsCommitted: Promise<unknown> = Promise.resolve();
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -103,6 +105,7 @@ export class PlatformaticSession implements DriverSession {
       sink,
       assignments,
       start: (held, { offset }) => this.#startAt(held, offset),
+      commit: (offsets) => this.#commits.commit(offsets),
       putBack: (offset) => this.#commits.putBack(offset),
       makeError,
       over: this.#over.signal,
@@ -271,6 +274,7 @@ export class PlatformaticSession implements DriverSession {
       this.#hasFailed = true;
       this.#assignments.endReading();
       this.#stopReading();
+      this.#startsCommitted = this.#starter.commitStarts(error); // before the commits of the consumer, which are of what it has handled
       this.#parts.sink.failed(explainFailure(error, this.#parts.cluster.brokers));
     }
   }
@@ -285,13 +289,16 @@ export class PlatformaticSession implements DriverSession {
 
   async #close(deadlineMs: number): Promise<void> {
     await Promise.resolve(); // so that `#closing` is set first
+    const deadline = performance.now() + deadlineMs;
     const { cluster, subscription } = this.#parts;
     this.#assignments.endReading();
     this.#stopReading();
+    await settledOrLate(this.#startsCommitted, deadlineMs / 2, () => {}); // only while the partitions are held
     this.#member.stop();
     this.#over.abort();
-    const released = Promise.all([this.#writer.close(), this.#transactions.close(), this.#member.leave(deadlineMs)]);
-    await settledOrLate(released, deadlineMs, () =>
+    const leftMs = Math.max(0, deadline - performance.now());
+    const released = Promise.all([this.#writer.close(), this.#transactions.close(), this.#member.leave(leftMs)]);
+    await settledOrLate(released, leftMs, () =>
       subscription.logger.warn({ deadlineMs }, "the group was not left in time; the connections are ended"),
     );
     this.#ended.abort(new PlatformaticDriverError("client-crashed", "the session was closed before the brokers answered"));

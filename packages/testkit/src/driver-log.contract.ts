@@ -130,6 +130,28 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     expect([lost?.partition, lost?.firstAvailable, lost?.end]).toEqual([other, 6n, 8n]);
   },
 
+  "if one partition loses records and the session fails, the start of another one without a commit is known to the next start": async (
+    harness,
+    { expect },
+  ) => {
+    const topic = await topicOf(harness, 2);
+    const groupId = harness.uniqueName("group");
+    await harness.produce(topic, [...lines(0, 4), ...lines(1, 4)]);
+    const { sink, session } = await join(harness, { topics: [topic], groupId });
+    await sink.until(({ records }) => records.length >= 8);
+    const handled = sink.held.filter(({ partition }) => partition === 0);
+    await session.commit(handled.map((assignment) => ({ assignment, offset: 4n })));
+    session.pause(handled);
+    // A fetch may be under way.
+    await pause(300);
+    await harness.produce(topic, lines(0, 4));
+    await harness.deleteBefore(topic, 0, 6n);
+    session.resume(handled);
+    await sink.until(({ failures }) => failures.length > 0);
+    await session.close(5_000);
+    expect([await harness.committed(groupId, topic, 0), await harness.committed(groupId, topic, 1)]).toEqual([4n, 0n]);
+  },
+
   "the same if what comes after it was aborted, and is never handed over": async (harness, { expect }) => {
     const topic = await topicOf(harness, 1);
     await harness.produce(topic, lines(0, 4));

@@ -10,6 +10,8 @@ export interface FetchPosition {
   offset: bigint | null;
   /** The highest offset that was committed during this assignment; null before the first. */
   reached: bigint | null;
+  /** Where it started, if the group had no commit of it then; null otherwise, and after a seek. */
+  uncommittedStart: bigint | null;
   isPaused: boolean;
   /** A batch of it is being handed over. */
   isBusy: boolean;

@@ -83,7 +83,7 @@ export class MemoryMember implements DriverSession {
       return;
     }
     for (const assignment of assignments) {
-      this.#held.set(assignment, { assignment, offset: null, reached: null, isPaused: false, isBusy: false });
+      this.#held.set(assignment, { assignment, offset: null, reached: null, uncommittedStart: null, isPaused: false, isBusy: false });
     }
     this.#parts.sink.assigned(assignments);
     const { startAt } = this.#parts.subscription;
@@ -190,7 +190,7 @@ export class MemoryMember implements DriverSession {
     const renewed = this.#held.has(assignment) && !this.#isOver ? this.#group.renewFor(this, assignment) : null;
     if (renewed !== null) {
       this.drop([assignment]);
-      this.#held.set(renewed, { assignment: renewed, offset, reached: null, isPaused: false, isBusy: false });
+      this.#held.set(renewed, { assignment: renewed, offset, reached: null, uncommittedStart: null, isPaused: false, isBusy: false });
       this.#parts.sink.assigned([renewed]);
       this.#parts.sink.startsAt?.(renewed, offset);
       this.wake();
@@ -276,6 +276,8 @@ export class MemoryMember implements DriverSession {
         if (position.offset === null) {
           return;
         }
+        const isCommitted = this.#parts.broker.commitOf(this.#group.groupId, assignment.topic, assignment.partition) !== null;
+        position.uncommittedStart = isCommitted ? null : position.offset;
         this.#parts.sink.startsAt?.(assignment, position.offset);
       }
     }
@@ -302,11 +304,24 @@ export class MemoryMember implements DriverSession {
     const { subscription, sink } = this.#parts;
     const position = resumeOffset(lost, subscription.lostRange);
     if (position === null) {
+      this.#commitStarts(lost);
       this.fail(lostRangeError(lost));
     } else {
       sink.skipped?.(assignment, lost, position);
     }
     return position;
+  }
+
+  /** Retention has taken records: what it takes of other partitions must not be passed over because the group has no commit of them. */
+  #commitStarts({ recreated, firstMissing, firstAvailable }: LostRange): void {
+    if (recreated === undefined && firstMissing < firstAvailable) {
+      const starts = [...this.#held.values()].flatMap(({ assignment, uncommittedStart, reached }) =>
+        uncommittedStart !== null && reached === null && this.#group.owns(this, assignment)
+          ? [{ assignment, offset: uncommittedStart }]
+          : [],
+      );
+      this.#commitNow(starts);
+    }
   }
 
   #commitNow(offsets: readonly OffsetCommit[]): void {
