@@ -108,7 +108,7 @@ export class PartitionStarter<Held extends HeldPartition> {
       try {
         const found = await this.#resolve(current, moveTo, tried);
         if ("length" in found) {
-          found.forEach((start) => this.#begin(start, moveTo === null));
+          found.forEach((start) => this.#startAt(start, moveTo === null && start.committed === null));
           return;
         }
         await this.#halt(found);
@@ -129,14 +129,6 @@ export class PartitionStarter<Held extends HeldPartition> {
       }
       await delay(startPauseMs, undefined, { signal: over }).catch(() => {});
     }
-  }
-
-  #begin(start: Start, isFound: boolean): void {
-    const held = this.#parts.assignments.held(start.assignment);
-    if (held !== undefined && isFound && start.committed === null) {
-      held.uncommittedStart = start.offset;
-    }
-    this.#startAt(start);
   }
 
   /**
@@ -178,11 +170,12 @@ export class PartitionStarter<Held extends HeldPartition> {
     return failure instanceof DriverError ? failure : this.#parts.makeError("partition-unavailable", innermostReason(failure));
   }
 
-  #startAt(start: Start): void {
+  #startAt(start: Start, isUncommitted = false): void {
     const { assignments, sink } = this.#parts;
     const { assignment, offset, skipped } = start;
     const held = assignments.held(assignment);
     if (held !== undefined && !held.isOver) {
+      held.uncommittedStart = isUncommitted ? offset : null;
       if (skipped !== null) {
         sink.skipped?.(assignment, skipped, offset);
       }
