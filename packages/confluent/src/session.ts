@@ -99,7 +99,6 @@ export class ConfluentSession implements DriverSession {
   #closing: Promise<void> | undefined;
   #hasFailed = false;
   /** The commits of starts after a failure. Never rejects. */
-  #startsCommitted: Promise<unknown> = Promise.resolve();
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -353,7 +352,7 @@ export class ConfluentSession implements DriverSession {
       this.#hasFailed = true;
       this.#assignments.endReading();
       this.#stopWatching();
-      this.#startsCommitted = this.#starter.commitStarts(error); // before the commits of the consumer, which are of what it has handled
+      this.#starter.commitStarts(error); // before the commits of the consumer, which are of what it has handled
       void this.#report(error);
     }
   }
@@ -381,7 +380,7 @@ export class ConfluentSession implements DriverSession {
     const { consumer, brokerOffsets, subscription } = this.#parts;
     this.#assignments.endReading();
     this.#stopWatching();
-    await settledOrLate(this.#startsCommitted, deadlineMs / 2, () => {}); // only while the partitions are held
+    await this.#starter.untilStartsCommitted(deadlineMs / 2);
     this.#over.abort();
     const leftMs = Math.max(0, deadline - performance.now());
     const released = Promise.all([

@@ -165,7 +165,8 @@ describe("after a failure, the start of a partition that the group has no commit
 
   test("is committed if retention took records, because the next start would not know where this one was", async () => {
     const { starter, sent } = await begun();
-    await starter.commitStarts(Object.assign(new Error("gone"), { lost: gone }));
+    starter.commitStarts(Object.assign(new Error("gone"), { lost: gone }));
+    await starter.untilStartsCommitted(1_000);
     expect(offsetsOf(sent)).toEqual(["0@5"]);
   });
 
@@ -175,19 +176,21 @@ describe("after a failure, the start of a partition that the group has no commit
     ["a log that was truncated", { ...gone, firstMissing: 20n }],
   ])("is not committed after %s", async (_, lost) => {
     const { starter, sent } = await begun();
-    await starter.commitStarts(Object.assign(new Error("failed"), { lost }));
-    await starter.commitStarts(undefined);
+    starter.commitStarts(Object.assign(new Error("failed"), { lost }));
+    await starter.untilStartsCommitted(1_000);
     expect(sent).toEqual([]);
   });
 
   test("is not committed over what was handled, also if that is on its way, nor where a transaction may have ended", async () => {
     const { starter, sent, commits, first } = await begun();
     const handled = commits.commit([{ assignment: first.assignment, offset: 7n }]);
-    await Promise.all([starter.commitStarts({ lost: gone }), handled]);
+    starter.commitStarts({ lost: gone });
+    await Promise.all([starter.untilStartsCommitted(1_000), handled]);
     expect(offsetsOf(sent)).toEqual(["0@7"]);
     const doubted = await begun();
     doubted.first.doubted = 9n;
-    await doubted.starter.commitStarts({ lost: gone });
+    doubted.starter.commitStarts({ lost: gone });
+    await doubted.starter.untilStartsCommitted(1_000);
     expect(doubted.sent).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { DriverSink, LostRange, OffsetCommit, OpenWait, PartitionAssignment, Subscription } from "@cdckit/consumer";
 import type { Assignments, HeldPartition, OwnAssignment } from "./assignments.ts";
+import { settledOrLate } from "./bounded.ts";
 import type { BrokerQuestions, Tried } from "./broker-questions.ts";
 import { DriverError, type MakeDriverError } from "./errors.ts";
 import { isOfAnotherTopic, lostRangeError } from "./lost-range.ts";
@@ -45,6 +46,7 @@ export interface PartitionStarterParts<Held extends HeldPartition> {
 /** Starts partitions: reports them to the consumer, finds out where they start, and lets the client fetch them. */
 export class PartitionStarter<Held extends HeldPartition> {
   readonly #parts: PartitionStarterParts<Held>;
+  #startsCommitted: Promise<unknown> = Promise.resolve();
 
   constructor(parts: PartitionStarterParts<Held>) {
     this.#parts = parts;
@@ -133,12 +135,12 @@ export class PartitionStarter<Held extends HeldPartition> {
 
   /**
    * The session has failed. Retention deletes records of several partitions at once, and one of them has failed the session. Another one that the
-   * group has no commit of would start by `from` the next time, whatever it has lost by then. So its start is committed. Never rejects.
+   * group has no commit of would start by `from` the next time, whatever it has lost by then. So its start is committed.
    *
    * Kafka deletes the commits of a topic with it. Without topic ids, that a commit is missing may be all that shows a recreated topic, so that
    * nothing is committed after another failure.
    */
-  async commitStarts(failure: unknown): Promise<void> {
+  commitStarts(failure: unknown): void {
     const { lost = null } = (failure ?? {}) as { readonly lost?: LostRange | null };
     if (lost === null || lost.recreated !== undefined || lost.firstMissing >= lost.firstAvailable) {
       return;
@@ -152,7 +154,12 @@ export class PartitionStarter<Held extends HeldPartition> {
         });
       }
     });
-    await Promise.all(commits);
+    this.#startsCommitted = Promise.all(commits);
+  }
+
+  /** Resolves when what `commitStarts` began has been answered, at the latest after `deadlineMs`. Until then the partitions must be held. */
+  async untilStartsCommitted(deadlineMs: number): Promise<void> {
+    await settledOrLate(this.#startsCommitted, deadlineMs, () => {});
   }
 
   #current(added: readonly OwnAssignment[]): readonly OwnAssignment[] {

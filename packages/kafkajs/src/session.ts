@@ -48,7 +48,6 @@ export class KafkaJsSession implements DriverSession {
   #closing: Promise<void> | undefined;
   #hasFailed = false;
   /** The commits of starts after a failure. Never rejects. */
-  #startsCommitted: Promise<unknown> = Promise.resolve();
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -192,8 +191,7 @@ export class KafkaJsSession implements DriverSession {
   async #close(deadlineMs: number): Promise<void> {
     const deadline = performance.now() + deadlineMs;
     if (this.#hasFailed) {
-      // Only while the partitions are held. The group must hear of the leave, too, or it waits for the session to run out.
-      await settledOrLate(this.#startsCommitted, deadlineMs / 2, () => {});
+      await this.#starter.untilStartsCommitted(deadlineMs / 2); // the group must hear of the leave, too, or it waits for the session to run out
     }
     this.#assignments.clear();
     this.#parts.kept?.clear();
@@ -300,7 +298,7 @@ export class KafkaJsSession implements DriverSession {
     this.#hasFailed = true;
     this.#assignments.endReading();
     this.#stopWatching();
-    this.#startsCommitted = this.#starter.commitStarts(error); // before the commits of the consumer, which are of what it has handled
+    this.#starter.commitStarts(error); // before the commits of the consumer, which are of what it has handled
     this.#parts.sink.failed(error); // whatever follows
     this.#control.holdAll();
   }

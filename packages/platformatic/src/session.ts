@@ -57,7 +57,6 @@ export class PlatformaticSession implements DriverSession {
   #closing: Promise<void> | undefined;
   #hasFailed = false;
   /** The commits of starts after a failure. Never rejects. */
-  #startsCommitted: Promise<unknown> = Promise.resolve();
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -274,7 +273,7 @@ export class PlatformaticSession implements DriverSession {
       this.#hasFailed = true;
       this.#assignments.endReading();
       this.#stopReading();
-      this.#startsCommitted = this.#starter.commitStarts(error); // before the commits of the consumer, which are of what it has handled
+      this.#starter.commitStarts(error); // before the commits of the consumer, which are of what it has handled
       this.#parts.sink.failed(explainFailure(error, this.#parts.cluster.brokers));
     }
   }
@@ -293,7 +292,7 @@ export class PlatformaticSession implements DriverSession {
     const { cluster, subscription } = this.#parts;
     this.#assignments.endReading();
     this.#stopReading();
-    await settledOrLate(this.#startsCommitted, deadlineMs / 2, () => {}); // only while the partitions are held
+    await this.#starter.untilStartsCommitted(deadlineMs / 2);
     this.#member.stop();
     this.#over.abort();
     const leftMs = Math.max(0, deadline - performance.now());
