@@ -88,6 +88,63 @@ test("a row that its first envelope has declined has the selected columns alone"
   }
 });
 
+describe("columns do not depend on the records before", () => {
+  const source = { version: "3", connector: "postgresql", name: "shop", db: "shop", schema: "public", table: "orders", ts_ms: 1 };
+  const row = { id: 1, state: "b", total: 2 };
+  const debezium = { before: null, after: row, source, op: "c", ts_ms: 1 };
+  const maxwell = { database: "shop", table: "orders", type: "insert", ts: 1, xid: 1, commit: true, data: row };
+  const cloudEvents = {
+    id: "1",
+    source: "/debezium/postgresql/shop",
+    specversion: "1.0",
+    type: "io.debezium.connector.postgresql.DataChangeEvent",
+    time: "2024-01-01T00:00:00Z",
+    datacontenttype: "application/json",
+    iodebeziumop: "c",
+    iodebeziumversion: "3",
+    iodebeziumconnector: "postgresql",
+    iodebeziumname: "shop",
+    iodebeziumtsms: "1",
+    iodebeziumsnapshot: "false",
+    iodebeziumdb: "shop",
+    iodebeziumschema: "public",
+    iodebeziumtable: "orders",
+    data: { before: null, after: row },
+  };
+
+  test.each([
+    ["in turn with another envelope, whose columns are skipped in the bytes", maxwell, (i: number) => i % 3 === 2],
+    ["after a converter was switched", cloudEvents, (i: number) => i >= 200],
+  ])("%s", (_, other, isOther) => {
+    const onlyId = new Set(["id"]);
+    const decoder = createDecoder({ selectColumns: () => () => onlyId });
+    for (let i = 0; i < 300; i++) {
+      const value = JSON.stringify(isOther(i) ? other : debezium);
+      const [event] = decoder.decode(recordOf(value, { topic: "shop.public.orders" })) as readonly CdcEvent[];
+      expect(event?.kind === "change" && event.after, `record ${i}`).toEqual({ id: 1 });
+    }
+  });
+
+  test("where another column, which was wanted of other operations, contradicts what the key's schema said of it", () => {
+    const fields = [
+      { field: "at", type: "int64", name: "io.debezium.time.MicroTimestamp", optional: false },
+      { field: "code", type: "bytes", name: "org.apache.kafka.connect.data.Decimal", parameters: { scale: "2" }, optional: false },
+    ];
+    const key = JSON.stringify({
+      schema: { type: "struct", name: "k", optional: false, fields },
+      payload: { at: 1_000_000, code: "AZoo" },
+    });
+    const value = JSON.stringify({ before: null, after: { at: 1_000_000, code: "n/a!" }, source, op: "u", ts_ms: 1 });
+    const both = new Set(["at", "code"]);
+    const onlyTime = new Set(["at"]);
+    const decoder = createDecoder({ selectColumns: () => (_, slot) => (slot === "update" ? onlyTime : both) });
+    for (let i = 0; i < 3; i++) {
+      const [event] = decoder.decode(recordOf(value, { key, topic: "shop.public.orders" })) as readonly CdcEvent[];
+      expect(event?.kind === "change" && event.after, `record ${i}`).toEqual({ at: "1970-01-01T00:00:01" });
+    }
+  });
+});
+
 describe("if most records are of operations that nobody takes", () => {
   const change = (op: string, total: unknown): KafkaRecord => {
     const source = {

@@ -3,6 +3,7 @@
  * the last of the workers.
  */
 import process from "node:process";
+import { setTimeout as pass } from "node:timers/promises";
 import { createConsumer } from "@cdckit/consumer";
 
 const asked = new URL(import.meta.url).searchParams;
@@ -43,18 +44,25 @@ const misdeeds = {
 };
 
 async function makeConsumer(options, worker) {
+  if (does === "logs, and loads slowly") {
+    options.logger.info({}, "warming up");
+    await pass(3_000);
+  }
   const consumer = createConsumer({ ...options, driver: await driverOf(worker) });
   if (does === "keeps a timer") {
     setInterval(() => {}, 1_000);
   }
-  worker.onStopped(() => say("closed", { worker: worker.number }));
+  worker.onStopped(() => {
+    say("closed", { worker: worker.number });
+    return does === "never closes" ? forEver() : undefined;
+  });
   consumer.on("*", (event) => {
     const { topic, partition, offset } = event.record;
     say("handling", { worker: worker.number, topic, partition, offset: Number(offset) });
     if (worker.number < worker.count) {
       return undefined;
     }
-    if (does === "stops itself") {
+    if (does === "stops itself" || does === "logs, and loads slowly") {
       void consumer.stop();
     }
     return misdeeds[does]?.();

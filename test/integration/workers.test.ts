@@ -30,6 +30,7 @@ describe.skipIf(!isBuilt)("a consumer with workers", () => {
     [{ workers: 1, does: "allocates", resourceLimits: { maxOldGenerationSizeMb: 64 } }, "worker-failed", "memory limit"],
     [{ workers: 1, does: "blocks", health: { stuckAfterMs: 2_000 } }, "worker-failed", "worker 1 of 1 has said nothing for 2000 ms"],
     [{ does: "stops itself" }, null],
+    [{ workers: 1, does: "logs, and loads slowly", health: { stuckAfterMs: 1_000 } }, null],
     [{ workers: 1, does: "keeps a timer", stopsWhen: "connecting" }, null],
     [{ does: "handles", stopsWhen: "idle" }, "wrong-phase", "was started before and is stopped"],
     [{ workers: 1, does: "hangs", stopsWhen: "connecting" }, null],
@@ -66,20 +67,19 @@ describe.skipIf(!isBuilt)("a consumer with workers", () => {
     expect(livedOnMs).toBeLessThan(allowedMs);
   });
 
-  test("stops waiting at a second signal, also for a thread that answers nothing and for a module that does not load", async () => {
+  test("stops waiting at a second signal, also for a thread that answers nothing, and for a module that does not load or close", async () => {
     const patient = { shutdownTimeoutMs: 60_000 };
-    const service = serve({ does: "hangs", ...patient }, { does: "blocks", ...patient }, { does: "never loads" });
-    await service.until(({ does, what, worker }) => does !== "never loads" && what === "handling" && worker === 2, 2);
+    const others = [{ does: "never loads" }, { does: "never closes", ...patient }];
+    const service = serve({ does: "hangs", ...patient }, { does: "blocks", ...patient }, ...others);
+    await service.until(({ what, worker }) => what === "handling" && worker === 2, 3);
     await service.until(({ what }) => what === "loading", 2);
     service.signal("SIGTERM");
     await service.until(({ does, what }) => does === "never loads" && what === "settled");
+    await service.until(({ does, what }) => does === "never closes" && what === "closed", 2);
     service.signal("SIGTERM");
     const { settled, livedOnMs } = await service.end();
-    expect(["hangs", "blocks", "never loads"].map((does) => settled.get(does)?.error?.code ?? null)).toEqual([
-      "work-abandoned",
-      "work-abandoned",
-      null,
-    ]);
+    const codes = ["hangs", "blocks", "never loads", "never closes"].map((does) => settled.get(does)?.error?.code ?? null);
+    expect(codes).toEqual(["work-abandoned", "work-abandoned", null, null]);
     expect(settled.get("blocks")?.error?.message).toMatch(/still at work: .*worker 2/);
     expect(livedOnMs).toBeLessThan(allowedMs);
   });

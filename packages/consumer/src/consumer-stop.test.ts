@@ -45,6 +45,40 @@ test("a stop ends within its deadlines, whatever hangs", async () => {
   expect(ends.abandoned).toBeGreaterThan(10);
 });
 
+test.each(["connect", "close"] as const)("a second signal stops waiting, also for a driver that hangs in its %s", async (hangs) => {
+  const clock = virtualClock();
+  const inner = memory({ broker: new MemoryBroker({ t: 1 }, { clock }) });
+  const never = new Promise<never>(() => {});
+  const driver: KafkaDriver = {
+    ...inner,
+    capabilities: inner.capabilities,
+    connect: async (subscription, sink) => {
+      const session = hangs === "connect" ? await never : await inner.connect(subscription, sink);
+      session.close = () => never;
+      return session;
+    },
+  };
+  const consumer = createConsumer({
+    driver,
+    groupId: "g",
+    topics: ["t"],
+    decoder: wordDecoder,
+    signals: ["SIGUSR2"],
+    shutdownTimeoutMs: 60_000,
+    clock,
+  });
+  consumer.on("*", () => {});
+  const ended = clock.run(
+    consumer.run().then(
+      () => clock.nowMs(),
+      () => clock.nowMs(),
+    ),
+  );
+  clock.after(10, () => process.emit("SIGUSR2"));
+  clock.after(1_000, () => process.emit("SIGUSR2"));
+  expect(await ended).toBeLessThanOrEqual(3_000);
+});
+
 test("a session that comes about after the consumer has stopped leaves the group, and nothing starts", async () => {
   const clock = virtualClock();
   const broker = new MemoryBroker({ t: 1, dead: 1 }, { clock });

@@ -1,7 +1,10 @@
 import type { Clock } from "./clock.ts";
 
-/** Resolves with whether `work` settled within the time. A rejection counts as settled: the code that started the work reports it. */
-export async function settledWithin(work: Promise<unknown>, timeoutMs: number, clock: Clock): Promise<boolean> {
+/**
+ * Resolves with whether `work` settled within the time, and before `overdue` resolved. A rejection counts as settled: the code that started the
+ * work reports it.
+ */
+export async function settledWithin(work: Promise<unknown>, timeoutMs: number, clock: Clock, overdue?: Promise<void>): Promise<boolean> {
   let takeBack = (): void => {};
   const late = new Promise<false>((resolve) => {
     takeBack = clock.after(timeoutMs, () => resolve(false));
@@ -11,7 +14,7 @@ export async function settledWithin(work: Promise<unknown>, timeoutMs: number, c
     () => true as const,
   );
   try {
-    return await Promise.race([settled, late]);
+    return await Promise.race([settled, late, ...(overdue === undefined ? [] : [overdue.then(() => false)])]);
   } finally {
     takeBack();
   }

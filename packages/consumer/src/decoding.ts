@@ -1,4 +1,5 @@
 import {
+  type CdcEvent,
   type ColumnSelector,
   createDecoder,
   type Decoder,
@@ -39,8 +40,12 @@ function ownDecoder(
     logger: options.logger,
     hints,
     isSubscribed: isTopic,
-    hasWholeRows: (topic) => more.selectColumns(topic) === null,
+    hasWholeRows: (event) => hasWholeRows(event, more.selectColumns(event.record.topic)),
   });
+}
+
+function hasWholeRows(event: CdcEvent, select: ColumnSelector | null): boolean {
+  return (event.kind === "change" || event.kind === "row") && select?.(event.table, event.kind === "row" ? "row" : event.op) == null;
 }
 
 /** Each message about a wrong option begins with the name of the option. */

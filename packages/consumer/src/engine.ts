@@ -40,6 +40,8 @@ export class ConsumerEngine {
   readonly #watch: RangeWatch;
   readonly #connected: Latch = new Latch();
   readonly #closing: Latch = new Latch();
+  /** Opened some time after a second signal has come while the consumer was closing. Nothing more is waited for then. */
+  readonly #overdue: Latch = new Latch();
   readonly #stopped: Latch = new Latch();
   #state: LifecycleState = initialState;
   #dispatcher: Dispatcher | undefined;
@@ -54,7 +56,7 @@ export class ConsumerEngine {
     this.#options = options;
     this.#counters = counters;
     this.#waits = waits;
-    this.#connection = new GroupConnection(options, waits);
+    this.#connection = new GroupConnection(options, waits, this.#overdue.opened);
     this.lease = new Lease({ clock: options.clock, wait: (wait) => waits.open(wait) });
     this.#committer = new Committer({
       lease: this.lease,
@@ -137,6 +139,9 @@ export class ConsumerEngine {
 
   /** Stops waiting for what is in flight. */
   force(why: string): void {
+    if (this.phase === "closing") {
+      this.#options.clock.after(forcedCloseMs, () => this.#overdue.open());
+    }
     this.#dispatch({
       type: "force",
       error: new ConsumerError("work-abandoned", `${why}: what was not handled and committed by then comes again after a restart`, {
@@ -332,7 +337,8 @@ export class ConsumerEngine {
     }
     this.#watch.stop();
     this.#committer.stop();
-    await this.#settledWithin(Promise.all([this.#committer.commit(), this.events.readyToRelease()]), closeMs);
+    const lastWork = Promise.all([this.#committer.commit(), this.events.readyToRelease()]);
+    await settledWithin(lastWork, closeMs, this.#options.clock, this.#overdue.opened);
     if (!(await this.#connection.leave(closeMs))) {
       logger.warn({ driver: driver.name, closeMs }, "the driver did not close in time");
     }

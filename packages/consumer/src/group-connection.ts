@@ -22,6 +22,7 @@ export interface JoinParts {
 export class GroupConnection {
   readonly #options: ResolvedConsumerOptions;
   readonly #waits: Waits;
+  readonly #overdue: Promise<void>;
   readonly #abort: AbortController = new AbortController();
   #needsTransactions = false;
   #session: DriverSession | undefined;
@@ -29,9 +30,11 @@ export class GroupConnection {
   #isJoining = false;
   #isGivenUp = false;
 
-  constructor(options: ResolvedConsumerOptions, waits: Waits) {
+  /** `overdue` resolves when the closing has taken longer than anybody wants to wait. */
+  constructor(options: ResolvedConsumerOptions, waits: Waits, overdue: Promise<void>) {
     this.#options = options;
     this.#waits = waits;
+    this.#overdue = overdue;
   }
 
   /** Undefined before the group was joined. */
@@ -62,7 +65,7 @@ export class GroupConnection {
   stopJoining(closeMs: number): Promise<boolean> {
     this.#isGivenUp = this.#isJoining;
     this.#abort.abort();
-    return settledWithin(this.#joining, closeMs, this.#options.clock);
+    return settledWithin(this.#joining, closeMs, this.#options.clock, this.#overdue);
   }
 
   /** Nobody waits for the join any more. A session that still comes about must not stay in the group. */
@@ -74,7 +77,7 @@ export class GroupConnection {
 
   /** Resolves with false if the driver did not close in time. */
   leave(closeMs: number): Promise<boolean> {
-    return settledWithin(this.#session?.close(closeMs) ?? Promise.resolve(), closeMs, this.#options.clock);
+    return settledWithin(this.#session?.close(closeMs) ?? Promise.resolve(), closeMs, this.#options.clock, this.#overdue);
   }
 
   async #join({ sink, startAt, over, isOver, joined, failed }: JoinParts): Promise<void> {

@@ -1,6 +1,6 @@
 import { bundledRecording, loadRecording, memory, MemoryBroker, virtualClock } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
-import { createConsumer } from "./consumer.ts";
+import { type Consumer, createConsumer } from "./consumer.ts";
 import type { ConsumerOptions } from "./options.ts";
 
 interface Line {
@@ -9,7 +9,10 @@ interface Line {
 }
 
 /** Consumes the first rows of plain JSON, and returns the warnings. */
-async function warningsOf(decoder: NonNullable<ConsumerOptions["decoder"]>): Promise<readonly Line[]> {
+async function warningsOf(
+  decoder: NonNullable<ConsumerOptions["decoder"]>,
+  more: (consumer: Consumer) => void = () => {},
+): Promise<readonly Line[]> {
   const topic = "jn.sales.salesorderdetail";
   const records = (await loadRecording(bundledRecording("salesorderdetail/json").file)).slice(0, 300);
   const clock = virtualClock();
@@ -27,6 +30,7 @@ async function warningsOf(decoder: NonNullable<ConsumerOptions["decoder"]>): Pro
       void consumer.stop();
     }
   });
+  more(consumer);
   await clock.run(consumer.run());
   return lines;
 }
@@ -58,5 +62,14 @@ describe("a topic whose values carry no types", () => {
       expect.arrayContaining(["unitprice"]),
       ["unit_price"],
     ]);
+  });
+
+  test("is reported so, too, if operations of another table are selected", async () => {
+    const decoder = { topics: { "jn.sales.salesorderdetail": { columns: { unit_price: "bytes" } } } };
+    const missing = async (pattern: string): Promise<readonly unknown[]> => {
+      const lines = await warningsOf(decoder, (consumer) => consumer.on(pattern, { ops: ["create"], batch: () => {} }));
+      return lines.flatMap(({ facts: { columns } }) => columns).filter((name) => name === "unit_price");
+    };
+    expect(await missing("sales.other")).toEqual(["unit_price"]);
   });
 });

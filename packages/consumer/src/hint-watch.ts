@@ -7,8 +7,8 @@ export interface HintWatchOptions {
   readonly hints: Readonly<Record<string, TopicHints>>;
   /** Whether the consumer reads a topic of this name. */
   readonly isSubscribed: (topic: string) => boolean;
-  /** Whether the rows of a topic have all of their columns. */
-  readonly hasWholeRows: (topic: string) => boolean;
+  /** Whether all columns of the event's rows are read. */
+  readonly hasWholeRows: (event: CdcEvent) => boolean;
 }
 
 /** Every one of the first records is looked at, and then one in so many: a topic's first record may come late. */
@@ -47,6 +47,8 @@ export function hintWatchingDecoder(decoder: Decoder, options: HintWatchOptions)
 class HintWatch {
   readonly #options: HintWatchOptions;
   readonly #untyped: UntypedColumns = new UntypedColumns({ maxRows: rowsToJudge });
+  /** Topics of which a whole row was seen. */
+  readonly #whole = new Set<string>();
   readonly #judged = new Set<string>();
 
   constructor(options: HintWatchOptions) {
@@ -63,6 +65,9 @@ class HintWatch {
       const { topic } = event.record;
       if (this.#untyped.wants(topic)) {
         this.#untyped.add(event);
+        if (this.#options.hasWholeRows(event)) {
+          this.#whole.add(topic);
+        }
       }
       if (!this.#judged.has(topic) && this.#untyped.rowsOf(topic) >= rowsToJudge) {
         this.#judged.add(topic);
@@ -83,7 +88,7 @@ class HintWatch {
       );
     }
     const names = this.#untyped.namesOf(topic);
-    if (!this.#options.hasWholeRows(topic)) {
+    if (!this.#whole.has(topic)) {
       return;
     }
     const missing = Object.keys(hints[topic]?.columns ?? {}).filter((name) => !names.includes(name));

@@ -33,7 +33,6 @@ export class WorkerThread {
   #isStopped = false;
   #isEnded = false;
   #hasFailed = false;
-  #hasReported = false;
   #silentLooks = 0;
 
   constructor(parts: WorkerThreadParts) {
@@ -64,12 +63,17 @@ export class WorkerThread {
 
   /** After its deadline: what of it is still there, in words. */
   get whyItLives(): string {
-    if (!this.#hasReported) {
+    if (this.#isLoading) {
       return "it was still loading its module";
     }
     return this.#isStopped
       ? "its module keeps something open: close it in onStopped"
       : "its consumer did not stop in time: a handler may block its event loop";
+  }
+
+  /** Its module has made no consumer yet, and may have logged. From the first report on, reports come from time to time. */
+  get #isLoading(): boolean {
+    return this.#health === null && !this.#isStopped;
   }
 
   get health(): Health | null {
@@ -94,7 +98,7 @@ export class WorkerThread {
    * the whole process stood still, no thread could say anything.
    */
   look(maxSilentLooks: number, intervalMs: number): void {
-    if (!this.#hasReported || this.#isStopped || ++this.#silentLooks <= maxSilentLooks) {
+    if (this.#isLoading || this.#isStopped || ++this.#silentLooks <= maxSilentLooks) {
       return;
     }
     const silentMs = maxSilentLooks * intervalMs;
@@ -104,13 +108,12 @@ export class WorkerThread {
 
   /** Ends the thread at once, whatever it does. A thread that was still loading its module had nothing to lose. */
   terminate(): void {
-    this.#isStopped ||= !this.#hasReported;
+    this.#isStopped ||= this.#isLoading;
     void this.#worker.terminate();
   }
 
   #received(message: FromWorker): void {
     this.#silentLooks = 0;
-    this.#hasReported = true;
     const { logger, setup, changed } = this.#parts;
     switch (message.kind) {
       case "health":

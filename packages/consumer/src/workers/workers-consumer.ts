@@ -127,7 +127,7 @@ class ThreadedConsumer implements WorkersConsumer {
         return;
       case "closing":
         this.#tell("stop");
-        this.#after(2 * this.#closeMs() + graceMs, () => this.#endAll());
+        this.#endAllAfter(this.#closeMs());
         void this.#close();
         return;
       case "stopped":
@@ -189,6 +189,10 @@ class ThreadedConsumer implements WorkersConsumer {
     const busy = this.#threads.filter(({ isDrained }) => !isDrained).map(({ name }) => name);
     const names = busy.length === 0 ? "" : ` (still at work: ${busy.join(", ")})`;
     this.#tell("force");
+    if (this.#state.phase === "closing") {
+      this.#endAllAfter(forcedCloseMs); // what was in flight is handled, or is an error already
+      return;
+    }
     this.#dispatch({
       type: "force",
       error: new ConsumerError("work-abandoned", `${why}${names}: what was not handled and committed by then comes again after a restart`, {
@@ -205,6 +209,11 @@ class ThreadedConsumer implements WorkersConsumer {
   async #close(): Promise<void> {
     await Promise.all(this.#threads.map(({ ended }) => ended));
     this.#dispatch({ type: "closed" });
+  }
+
+  /** Each thread closes its consumer within `closeMs`, and then what its module has opened. */
+  #endAllAfter(closeMs: number): void {
+    this.#after(2 * closeMs + graceMs, () => this.#endAll());
   }
 
   #endAll(): void {

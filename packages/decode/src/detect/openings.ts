@@ -59,7 +59,7 @@ export class SideOpening implements Opening<SideRoute>, SelectableRows {
   }
 
   get selectable(): SelectableRows | null {
-    return this.#scope.selection === null || this.plan.isSelectable !== true ? null : this;
+    return this.#scope.selection === null ? null : this;
   }
 
   /** Columns of the envelope's own are always read. */

@@ -29,8 +29,8 @@ const maxTables = 256;
  * Reads the records of one topic with the columns that are wanted of their rows. Only a record that was read names its table, so each is
  * read with all columns that were wanted of the tables before it. That is a guess, and the result never depends on it:
  * 1. A record of a new table, of which more is wanted: it is read again with the columns of that table.
- * 2. A record that does not decode: it may fail in a column that was wanted of another table alone. It is read without columns, so that it
- * names its table, and then with the columns of that table.
+ * 2. A record that does not decode, or that contradicts what was learned of its columns: that may be in a column that was wanted of another
+ * table alone. It is read without columns, so that it names its table, and then with the columns of that table.
  * 3. More was read than is wanted, because of other tables or because the encoding or the envelope reads whole rows: the rest is dropped.
  *
  * If nobody takes most records (of other operations, or of other tables), each is read without columns at first, and those that somebody
@@ -39,6 +39,8 @@ const maxTables = 256;
 export class RowSelector implements RowSelection {
   columns: Columns | null = noColumns;
   isApplied = false;
+  /** Whether the record is read for the first time, with the columns of the tables before it. */
+  isGuess = false;
   readonly #select: ColumnSelector;
   readonly #tables: BoundedMap<string, WantedOfTable> = new BoundedMap(maxTables);
   /** What records are read with at first. */
@@ -61,13 +63,17 @@ export class RowSelector implements RowSelection {
   read(cursor: RecordCursor, attempt: (cursor: RecordCursor) => Outcome): Outcome {
     let outcome: Outcome;
     try {
+      this.isGuess = true;
       outcome = this.#readWith(this.#unwanted.isLarge ? noColumns : this.#guess, cursor, attempt);
     } catch (error) {
       if (!isDecodeError(error) || error.retriable) {
         throw error;
       }
+      this.isGuess = false;
       outcome = this.#readWith(noColumns, cursor, attempt);
       return isPending(outcome) ? outcome : this.#readAsWanted(outcome, cursor, attempt);
+    } finally {
+      this.isGuess = false;
     }
     if (isPending(outcome)) {
       return outcome;
@@ -82,11 +88,6 @@ export class RowSelector implements RowSelection {
       }
     }
     return this.#settle(outcome, cursor, attempt);
-  }
-
-  /** Forgets what has been read of the record, which is now read for another envelope. */
-  restart(): void {
-    this.isApplied = false;
   }
 
   #readWith(columns: Columns | null, cursor: RecordCursor, attempt: (cursor: RecordCursor) => Outcome): Outcome {

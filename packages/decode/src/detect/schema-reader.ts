@@ -1,6 +1,6 @@
 import { type FastPathMatch, orFastPathMiss } from "../encoding/fast-path.ts";
 import type { ColumnHints, PayloadReader, ReadPlan } from "../encoding/reader.ts";
-import { hasSelectableRows, ReadersBySelection, selectingReader } from "../encoding/row-selection.ts";
+import { ReadersBySelection, selectingReader } from "../encoding/row-selection.ts";
 import type { ParsedSchema, SchemaEncoding } from "../encoding/schema-encoding.ts";
 import { recordName, type Type, withoutNull } from "../encoding/type.ts";
 import { DecodeError } from "../errors.ts";
@@ -217,10 +217,7 @@ export class SchemaReader {
         ...(columns === null ? {} : { columns: withSource(columns, type, opening) }),
       });
     const { selectable, plan } = opening;
-    const bare =
-      selectable === null || !hasSelectableRows(type, plan)
-        ? compile(plan)
-        : selectingReader(new ReadersBySelection(selectable, plan, compile));
+    const bare = selectable === null ? compile(plan) : selectingReader(new ReadersBySelection(selectable, type, plan, compile));
     const reader = checkedReader(bare, { ...named, typeName: opening.shape.typeName, opening, scope: this.#scope });
     const fastPath = this.#fastPathOf(chosen, schemaId, { reader, columns });
     const { nullIsTombstone = false } = known.encoding;

@@ -105,20 +105,24 @@ export class TopicDecoder {
   #readAny(cursor: RecordCursor): Outcome {
     this.#lookAtHeaders(cursor);
     const events = this.#fastPaths.read(cursor);
-    return events === fastPathMiss ? this.#readSlowPath(new RecordReading(cursor, null, this.#noRoute)) : events;
+    return events === fastPathMiss ? this.#readSlowPath(this.#readingOf(cursor, null)) : events;
   }
 
   /** Reads the record without the fast path. `failed` holds what could not be loaded. The reading says how the record was read. */
   readSlowPath(cursor: RecordCursor, failed: Failures | null): RecordReading {
     this.#lookAtHeaders(cursor);
-    let reading = new RecordReading(cursor, failed, this.#noRoute);
+    let reading = this.#readingOf(cursor, failed);
     const attempt = (): Outcome => {
-      reading = new RecordReading(cursor, failed, this.#noRoute);
+      reading = this.#readingOf(cursor, failed);
       return this.#readSlowPath(reading);
     };
     const outcome = this.#selector === null ? attempt() : this.#selector.read(cursor, attempt);
     reading.outcome = outcome; // of the last attempt
     return reading;
+  }
+
+  #readingOf(cursor: RecordCursor, failed: Failures | null): RecordReading {
+    return new RecordReading(cursor, failed, this.#noRoute, this.#selector?.isGuess ?? false);
   }
 
   /** The key is read first, because the value may be read with what the key's schema says. */
@@ -183,7 +187,6 @@ export class TopicDecoder {
 
   /** Reads the value again for another envelope. The schema is at hand, because the value has been read once. */
   #readWithOverride(override: EnvelopeOverride, reading: RecordReading): unknown {
-    this.#selector?.restart(); // the value was read with a selection, but may now be read whole
     return this.#readSide(this.#values.forHeaders(this.#headerNames, override), reading).take();
   }
 

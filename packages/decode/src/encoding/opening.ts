@@ -17,7 +17,7 @@ export type Outline = { readonly type: Type } | { readonly type: null; readonly 
  */
 export interface Opening<Route> {
   readonly plan: ReadPlan;
-  /** How columns of the rows are selected. Null if all are read. */
+  /** How columns of the rows are selected. Null if nobody selects any. */
   readonly selectable: SelectableRows | null;
   /** The route of these messages. Called once. */
   routeOf(read: ReadAs): Route;

@@ -6,7 +6,10 @@ import { type Type, withoutNull } from "./type.ts";
 export interface RowSelection {
   /** Null: all columns. The same columns are the same object, because readers are kept by it. */
   readonly columns: ReadonlySet<string> | null;
-  /** Set to true by a reader that has left out all other columns. */
+  /**
+   * Set by every reader that is tried: to true if it leaves out all other columns. The last one that is tried has read the value, so that what
+   * it has set holds.
+   */
   isApplied: boolean;
 }
 
@@ -18,7 +21,7 @@ export interface SelectableRows {
 }
 
 /** Whether every row of a type is a record, so that its columns can be skipped one by one. A row may also be a document in a text. */
-export function hasSelectableRows(type: Type, { isSelectable, rows }: ReadPlan): boolean {
+function hasSelectableRows(type: Type, { isSelectable, rows }: ReadPlan): boolean {
   const record = withoutNull(type);
   if (isSelectable !== true || record.kind !== "record") {
     return false;
@@ -29,9 +32,10 @@ export function hasSelectableRows(type: Type, { isSelectable, rows }: ReadPlan):
 /** A topic has few selections: one for each table, and one for several tables together. */
 const maxSelections = 16;
 
-/** The readers of one type, one for each selection that has come. */
+/** The readers of one type, one for each selection that has come. Rows whose columns cannot be skipped have one that reads them whole. */
 export class ReadersBySelection<Reader> {
   readonly #rows: SelectableRows;
+  readonly #isSelectable: boolean;
   readonly #plan: ReadPlan;
   readonly #compile: (plan: ReadPlan) => Reader;
   readonly #known: BoundedMap<ReadonlySet<string> | null, Reader> = new BoundedMap(maxSelections);
@@ -39,24 +43,28 @@ export class ReadersBySelection<Reader> {
   #reader: Reader;
 
   /** `plan` reads all columns. */
-  constructor(rows: SelectableRows, plan: ReadPlan, compile: (plan: ReadPlan) => Reader) {
+  constructor(rows: SelectableRows, type: Type, plan: ReadPlan, compile: (plan: ReadPlan) => Reader) {
     this.#rows = rows;
+    this.#isSelectable = hasSelectableRows(type, plan);
     this.#plan = plan;
     this.#compile = compile;
-    this.#columns = rows.selection.columns;
+    this.#columns = this.#wanted();
     this.#reader = this.#readerFor(this.#columns);
   }
 
   /** The reader for the next value. */
   next(): Reader {
-    const { selection } = this.#rows;
-    const { columns } = selection;
+    const columns = this.#wanted();
     if (columns !== this.#columns) {
       this.#reader = this.#readerFor(columns);
       this.#columns = columns;
     }
-    selection.isApplied = columns !== null;
+    this.#rows.selection.isApplied = columns !== null;
     return this.#reader;
+  }
+
+  #wanted(): ReadonlySet<string> | null {
+    return this.#isSelectable ? this.#rows.selection.columns : null;
   }
 
   #readerFor(columns: ReadonlySet<string> | null): Reader {

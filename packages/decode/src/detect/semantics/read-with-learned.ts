@@ -55,7 +55,7 @@ function attempt(semantics: ColumnSemantics, reading: RecordReading, read: Read)
   try {
     return read(reading);
   } catch (error) {
-    if (!semantics.areLearned || !isDecodeError(error)) {
+    if (!semantics.areLearned || reading.isGuess || !isDecodeError(error)) {
       throw error;
     }
     return contradicted;

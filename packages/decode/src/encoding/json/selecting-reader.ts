@@ -1,21 +1,19 @@
 import type { Opening } from "../opening.ts";
 import type { ReadPlan } from "../reader.ts";
-import { hasSelectableRows, ReadersBySelection } from "../row-selection.ts";
+import { ReadersBySelection } from "../row-selection.ts";
 import type { Type } from "../type.ts";
 import type { JsonReader } from "./reader.ts";
 
 /** What the decoders of JSON text need of a reader. */
 export type JsonTextReader = Pick<JsonReader, "encoding" | "checkCost" | "readPart" | "readFast" | "convert" | "convertFinal">;
 
-/** Makes the reader of texts of this type. It reads the columns that are selected at each call, if the envelope allows a selection. */
+/** Makes the reader of texts of this type. If columns are selected, it reads those that are selected at each call. */
 export function jsonTextReader(
   type: Type,
   { plan, selectable }: Opening<unknown>,
   compile: (plan: ReadPlan) => JsonReader,
 ): JsonTextReader {
-  return selectable === null || !hasSelectableRows(type, plan)
-    ? compile(plan)
-    : new SelectingJsonReader(new ReadersBySelection(selectable, plan, compile));
+  return selectable === null ? compile(plan) : new SelectingJsonReader(new ReadersBySelection(selectable, type, plan, compile));
 }
 
 /** The readers of one type, one for each selection. The methods are those of {@link JsonReader}. */
