@@ -5,67 +5,98 @@ const runLengthBlock = 1;
 const reservedBlock = 3;
 /** A compressed block does not say what it becomes. This is the most that the format allows. */
 const maxBlockBytes = 128 * 1024;
+/** Magic and descriptor. */
+const fixedHeaderBytes = 5;
 
-/** Where the walk over the frames is, and what they become at most up to there. */
-interface Walk {
-  /** The place after the frames that were walked, or -1 if one is not complete. */
-  at: number;
-  outputBytes: number;
+/** What a frame says of itself. */
+export interface ZstdFrame {
+  readonly start: number;
+  readonly end: number;
+  /** How many bytes of its output a reader has to remember. Readers may take so much memory before they read a block. */
+  readonly windowBytes: number;
+  /** What it becomes at most, by what its blocks say. */
+  readonly maxOutputBytes: number;
 }
 
 /**
- * The number of bytes that zstd frames become at most, by what their blocks say. Null if the bytes are not complete frames and nothing more.
- * Walks from block to block without reading them.
+ * The zstd frames of these bytes, without skippable ones. Null if the bytes are not complete frames and nothing more. Walks from block to block
+ * without reading them.
  * Frame => magic, header, Block..., checksum?; https://www.rfc-editor.org/rfc/rfc8878#section-3.1.1
  */
-export function outputBound(bytes: Buffer): number | null {
-  const walk: Walk = { at: 0, outputBytes: 0 };
+export function zstdFrames(bytes: Buffer): readonly ZstdFrame[] | null {
+  const frames: ZstdFrame[] = [];
+  let at = 0;
   do {
-    overFrame(bytes, walk);
-  } while (walk.at !== -1 && walk.at < bytes.length);
-  return walk.at === bytes.length ? walk.outputBytes : null;
+    const skippedTo = endOfSkippable(bytes, at);
+    const frame = skippedTo === null ? frameAt(bytes, at) : null;
+    if (frame !== null) {
+      frames.push(frame);
+    }
+    at = skippedTo ?? frame?.end ?? Number.POSITIVE_INFINITY;
+  } while (at < bytes.length);
+  return at === bytes.length ? frames : null;
 }
 
-function overFrame(bytes: Buffer, walk: Walk): void {
-  const start = walk.at;
-  walk.at = -1;
-  if (start + 8 > bytes.length) {
-    return;
-  }
-  const magic = bytes.readUInt32LE(start);
-  if (magic >>> 4 === firstSkippableMagic >>> 4) {
-    walk.at = start + 8 + bytes.readUInt32LE(start + 4);
-  } else if (magic === frameMagic) {
-    const descriptor = bytes.readUInt8(start + 4);
-    const hasChecksum = (descriptor & 4) !== 0;
-    overBlocks(bytes, start + 5 + headerBytes(descriptor), walk);
-    walk.at += walk.at !== -1 && hasChecksum ? 4 : 0;
-  }
+/** Skippable_Frame => magic, size, content. Null if there is none. */
+function endOfSkippable(bytes: Buffer, start: number): number | null {
+  const isSkippable = start + 8 <= bytes.length && bytes.readUInt32LE(start) >>> 4 === firstSkippableMagic >>> 4;
+  return isSkippable ? start + 8 + bytes.readUInt32LE(start + 4) : null;
 }
 
-/** Window_Descriptor?, Dictionary_ID?, Frame_Content_Size?. The descriptor before them says which ones there are, and their lengths. */
-function headerBytes(descriptor: number): number {
+/** Frame_Header => descriptor, Window_Descriptor?, Dictionary_ID?, Frame_Content_Size?. The descriptor says which there are, and their lengths. */
+function frameAt(bytes: Buffer, start: number): ZstdFrame | null {
+  if (start + 8 > bytes.length || bytes.readUInt32LE(start) !== frameMagic) {
+    return null;
+  }
+  const descriptor = bytes.readUInt8(start + 4);
   const isSingleSegment = (descriptor & 0x20) !== 0;
   const dictionaryBytes = [0, 1, 2, 4][descriptor & 3] ?? 0;
   const contentSizeBytes = [isSingleSegment ? 1 : 0, 2, 4, 8][descriptor >>> 6] ?? 0;
-  return (isSingleSegment ? 0 : 1) + dictionaryBytes + contentSizeBytes;
+  const contentSizeAt = start + fixedHeaderBytes + (isSingleSegment ? 0 : 1) + dictionaryBytes;
+  const blocksAt = contentSizeAt + contentSizeBytes;
+  const blocks = blocksAt > bytes.length ? null : overBlocks(bytes, blocksAt);
+  if (blocks === null) {
+    return null;
+  }
+  return {
+    start,
+    end: blocks.end + ((descriptor & 4) === 0 ? 0 : 4), // a checksum
+    // The window of a single segment is its whole output.
+    windowBytes: isSingleSegment
+      ? contentSizeOf(bytes, contentSizeAt, contentSizeBytes)
+      : windowOf(bytes.readUInt8(start + fixedHeaderBytes)),
+    maxOutputBytes: blocks.maxOutputBytes,
+  };
 }
 
-/** Block => Block_Header (24 bits: last, type of 2 bits, size of 21 bits), content. */
-function overBlocks(bytes: Buffer, start: number, walk: Walk): void {
+function windowOf(descriptor: number): number {
+  const base = 2 ** (10 + (descriptor >>> 3));
+  return base + (base / 8) * (descriptor & 7);
+}
+
+function contentSizeOf(bytes: Buffer, at: number, size: number): number {
+  if (size === 8) {
+    return Number(bytes.readBigUInt64LE(at));
+  }
+  return bytes.readUIntLE(at, size) + (size === 2 ? 256 : 0);
+}
+
+/** Block => Block_Header (24 bits: last, type of 2 bits, size of 21 bits), content. Null if the last one does not come. */
+function overBlocks(bytes: Buffer, start: number): { readonly end: number; readonly maxOutputBytes: number } | null {
   let at = start;
+  let maxOutputBytes = 0;
   while (at + 3 <= bytes.length) {
     const header = bytes.readUIntLE(at, 3);
     const type = (header >>> 1) & 3;
     if (type === reservedBlock) {
-      return;
+      return null;
     }
     const size = header >>> 3;
-    walk.outputBytes += type === compressedBlock ? maxBlockBytes : size;
+    maxOutputBytes += type === compressedBlock ? maxBlockBytes : size;
     at += 3 + (type === runLengthBlock ? 1 : size);
     if ((header & 1) === 1) {
-      walk.at = at;
-      return;
+      return { end: at, maxOutputBytes };
     }
   }
+  return null;
 }

@@ -2,11 +2,10 @@ import { Decompress } from "fzstd";
 import * as zlib from "node:zlib";
 import { chunkBytes } from "./chunk-bytes.ts";
 import { damaged, tooLarge } from "./output-limit.ts";
-import { outputBound } from "./zstd-frames.ts";
+import { type ZstdFrame, zstdFrames } from "./zstd-frames.ts";
 import { isZstdInWasmSettled, loadZstdInWasm, unzstdInWasm } from "./zstd-in-wasm.ts";
 
-const frameMagic = 0xfd2fb528;
-/** Zstandard's own default limit (windowLog 27). */
+/** Zstandard's own default limit (windowLog 27). fzstd takes the window of each frame before it reads a block, so that all of them count. */
 const maxWindowBytes = 128 * 1024 * 1024;
 
 type ZstdDecompressSync = (bytes: Uint8Array, options: { readonly maxOutputLength: number; readonly chunkSize: number }) => Buffer;
@@ -16,16 +15,36 @@ const zstdDecompressSync = (zlib as unknown as { readonly zstdDecompressSync?: Z
 
 /**
  * Unpacks a zstd batch within the limit: with Node's own zstd if it has one, otherwise in WebAssembly, and with fzstd where that cannot be.
+ * Node reads the first frame only. Kafka's producers write one; several together are left to the others.
  */
 export function unzstd(bytes: Buffer, maxBytes: number): Buffer {
-  const bound = outputBound(bytes);
-  if (bound === null) {
+  const frames = zstdFrames(bytes);
+  if (frames === null) {
     // Node 22 and fzstd return a part of some cut frames without an error.
     throw damaged("zstd", "it is cut, or holds bytes that are no zstd frame");
   }
-  return zstdDecompressSync === undefined
-    ? (unzstdInWasm(bytes, Math.min(bound, maxBytes)) ?? unzstdInScript(bytes, maxBytes))
-    : unzstdInNode(bytes, maxBytes, zstdDecompressSync);
+  if (sumOf(frames, ({ windowBytes }) => windowBytes) > maxWindowBytes) {
+    throw damaged("zstd", "its window is larger than zstd's own default limit of 128 MiB");
+  }
+  if (frames.length === 0) {
+    return Buffer.alloc(0);
+  }
+  const packed = withoutSkippable(bytes, frames);
+  if (frames.length === 1 && zstdDecompressSync !== undefined) {
+    return unzstdInNode(packed, maxBytes, zstdDecompressSync);
+  }
+  const bound = sumOf(frames, ({ maxOutputBytes }) => maxOutputBytes);
+  return unzstdInWasm(packed, Math.min(bound, maxBytes)) ?? unzstdInScript(packed, maxBytes);
+}
+
+/** fzstd refuses skippable frames before others. */
+function withoutSkippable(bytes: Buffer, frames: readonly ZstdFrame[]): Buffer {
+  const isWhole = sumOf(frames, ({ start, end }) => end - start) === bytes.length;
+  return isWhole ? bytes : Buffer.concat(frames.map(({ start, end }) => bytes.subarray(start, end)));
+}
+
+function sumOf(frames: readonly ZstdFrame[], of: (frame: ZstdFrame) => number): number {
+  return frames.reduce((sum, frame) => sum + of(frame), 0);
 }
 
 /** Loads what reads zstd fast where Node cannot. Null if there is nothing to load, or nothing that is not loaded yet. */
@@ -43,11 +62,11 @@ function unzstdInNode(bytes: Buffer, maxBytes: number, decompress: ZstdDecompres
   }
 }
 
-/** Uses fzstd's streaming interface, because it can be stopped at the limit. The other one makes the whole output first. */
+/**
+ * Uses fzstd's streaming interface, because it can be stopped at the limit. The other one makes the whole output first. The windows are the
+ * caller's to check.
+ */
 export function unzstdInScript(bytes: Buffer, maxBytes: number): Buffer {
-  if (windowBytes(bytes) > maxWindowBytes) {
-    throw damaged("zstd", "its window is larger than zstd's own default limit of 128 MiB");
-  }
   const chunks: Uint8Array[] = [];
   let total = 0;
   let isTooLarge = false;
@@ -65,36 +84,4 @@ export function unzstdInScript(bytes: Buffer, maxBytes: number): Buffer {
     throw isTooLarge ? error : damaged("zstd", "fzstd cannot read it", error);
   }
   return Buffer.concat(chunks, total);
-}
-
-/**
- * The window size of the frame. fzstd allocates it before it reads a block.
- * Frame_Header => Descriptor, Window_Descriptor?, ...; https://www.rfc-editor.org/rfc/rfc8878#section-3.1.1.1
- */
-function windowBytes(bytes: Buffer): number {
-  if (bytes.length < 6 || bytes.readUInt32LE(0) !== frameMagic) {
-    throw damaged("zstd", "it does not start as a zstd frame");
-  }
-  const descriptor = bytes[4] ?? 0;
-  const isSingleSegment = (descriptor & 0x20) !== 0;
-  if (!isSingleSegment) {
-    const window = bytes[5] ?? 0;
-    const base = 2 ** (10 + (window >>> 3));
-    return base + (base / 8) * (window & 7);
-  }
-  return contentBytes(bytes, descriptor);
-}
-
-/** The window of a single segment is its whole output. */
-function contentBytes(bytes: Buffer, descriptor: number): number {
-  const dictionaryBytes = [0, 1, 2, 4][descriptor & 3] ?? 0;
-  const at = 5 + dictionaryBytes;
-  const size = [1, 2, 4, 8][descriptor >>> 6] ?? 1;
-  if (at + size > bytes.length) {
-    throw damaged("zstd", "it ends inside its header");
-  }
-  if (size === 8) {
-    return Number(bytes.readBigUInt64LE(at));
-  }
-  return bytes.readUIntLE(at, size) + (size === 2 ? 256 : 0);
 }
