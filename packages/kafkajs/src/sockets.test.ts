@@ -128,6 +128,13 @@ test.each([
   expect([frames, socket.destroyed]).toEqual([[], true]);
 });
 
+test("a frame that kafkajs cannot read ends its own connection with an error, and not the process", async () => {
+  const { socket } = await asked([framed([Buffer.from("aabbcc", "hex")])]);
+  socket.on("data", (frame: Buffer) => frame.readInt32BE(4)); // as kafkajs reads the correlation id
+  const [error] = (await once(socket, "error")) as [Error];
+  expect(error.message).toContain("[protocol-mismatch] expected a response");
+});
+
 test("half a frame is handed to nobody, and its end is seen", async () => {
   const { socket, frames } = await asked([fetchResponse.subarray(0, 100_000)], true);
   await once(socket, "end");

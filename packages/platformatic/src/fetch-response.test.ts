@@ -29,8 +29,16 @@ class PlainReader implements ResponseReader {
     this.position += 8;
     return this.buffer.readBigInt64BE(this.position - 8);
   }
+  /** As the client reads it: what does not fit into 32 bits becomes a number below zero. */
   readUnsignedVarInt(): number {
-    return this.buffer.readUInt8(this.position++); // below 128 in these tests
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = this.buffer.readUInt8(this.position++);
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) {
+        return value;
+      }
+    }
   }
   readUUID(): string {
     this.position += 16;
@@ -76,4 +84,23 @@ test("a log that was truncated says where it diverges, and a new leader beside i
   const bytes = head + "02" + "0274" + "02" + places("0000", "00", "00", tags) + "00" + "00";
   const [partition] = parseFetchResponse(1, 1, 12, new PlainReader(Buffer.from(bytes, "hex"))).partitions;
   expect([partition?.topic, partition?.divergesAt, partition?.bytes.length]).toEqual(["t", 5n, 0]);
+});
+
+const belowZero = "f6ffffff0f"; // -10
+const many = "ffffffff07"; // 2^31 - 1
+
+test.each([
+  ["topics that cannot be there", head + many],
+  ["fewer topics than none", head + belowZero],
+  ["partitions that cannot be there", head + "02" + "0274" + many],
+  ["aborted transactions that cannot be there", head + "02" + "0274" + "02" + places("0000", many, "00", "00") + "0000"],
+  ["records that go on after the response", head + "02" + "0274" + "02" + places("0000", "00", "7faabb", "00") + "0000"],
+  ["records of fewer bytes than none", head + "02" + "0274" + "02" + places("0000", "00", belowZero, "00") + "0000"],
+  ["tags that cannot be there", head + "02" + "0274" + "02" + places("0000", "00", "00", many) + "0000"],
+  [
+    "a tag that leads back to what was read before",
+    head + "02" + "0274" + "02" + places("0000", "00", "00", "01" + "09" + belowZero) + "0000",
+  ],
+])("a response with %s is an error, and is not read in circles", (_, bytes) => {
+  expect(() => parseFetchResponse(1, 1, 12, new PlainReader(Buffer.from(bytes, "hex")))).toThrow(/^\[protocol-mismatch\] expected at most/);
 });

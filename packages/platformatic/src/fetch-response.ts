@@ -1,4 +1,5 @@
 import type { AbortedTransaction } from "@cdckit/record-batch";
+import { PlatformaticDriverError } from "./errors.ts";
 import type { ResponseReader } from "./low-level-client.ts";
 import { fetchesByIdFrom } from "./requests.ts";
 import { topicIdText } from "./topic-id-text.ts";
@@ -64,24 +65,34 @@ function parsePartition(reader: ResponseReader, topic: string): FetchedPartition
     readTags(reader);
   }
   const preferredReplica = reader.readInt32();
-  const length = Math.max(0, compactLength(reader));
+  const length = compactLength(reader);
   const bytes = length === 0 ? noBytes : reader.buffer.slice(reader.position, reader.position + length);
   reader.skip(length);
   const divergesAt = readTags(reader);
   return { topic, partition, errorCode, lastStableOffset, abortedTransactions, preferredReplica, bytes, divergesAt };
 }
 
-/** The length of a compact array or of compact bytes: -1 for null. */
+/** The length of a compact array, whose elements take a byte at least, or of compact bytes; 0 for null. */
 function compactLength(reader: ResponseReader): number {
-  return reader.readUnsignedVarInt() - 1;
+  const oneMore = reader.readUnsignedVarInt();
+  return oneMore === 0 ? 0 : lengthOf(oneMore - 1, reader);
+}
+
+/** The client checks no lengths, and one that it reads as a number below zero would lead back to what was read before. */
+function lengthOf(found: number, reader: ResponseReader): number {
+  const left = reader.buffer.length - reader.position;
+  if (found > left || found < 0) {
+    throw new PlatformaticDriverError("protocol-mismatch", `expected at most ${left} more in a Fetch response, found a length of ${found}`);
+  }
+  return found;
 }
 
 /** Skips tagged fields, but for the end offset of a diverging epoch. Version 1 of the client cannot skip them itself. */
 function readTags(reader: ResponseReader): bigint | null {
   let divergesAt: bigint | null = null;
-  for (let count = reader.readUnsignedVarInt(); count > 0; count--) {
+  for (let count = lengthOf(reader.readUnsignedVarInt(), reader); count > 0; count--) {
     const tag = reader.readUnsignedVarInt();
-    const size = reader.readUnsignedVarInt();
+    const size = lengthOf(reader.readUnsignedVarInt(), reader);
     const end = reader.position + size;
     if (tag === divergingEpochTag && size >= 12) {
       reader.readInt32(); // the epoch

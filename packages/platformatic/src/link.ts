@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { PlatformaticDriverError } from "./errors.ts";
 import { codesOf, responseOf, type ClientConnection, type ClientConnectionOptions, type PlatformaticModule } from "./low-level-client.ts";
 
@@ -73,6 +74,27 @@ export class Link {
     });
     const { host, port } = this.#address;
     await connection.connect(host, port);
+    if (connection.socket !== undefined) {
+      guardListeners(connection.socket);
+    }
     return connection;
+  }
+}
+
+/** The client throws out of its listener at a frame that is too short, which would end the process. What cannot be read ends the connection. */
+function guardListeners(socket: Socket): void {
+  for (const listener of socket.listeners("data") as ((chunk: Buffer) => void)[]) {
+    socket.off("data", listener);
+    socket.on("data", (chunk: Buffer) => {
+      try {
+        listener.call(socket, chunk);
+      } catch (cause) {
+        socket.destroy(
+          new PlatformaticDriverError("protocol-mismatch", "expected a response to a request, found bytes that cannot be read as one", {
+            cause,
+          }),
+        );
+      }
+    });
   }
 }

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 /**
  * The part of @platformatic/kafka that the driver uses, in types of our own: those of its versions 1 and 2 differ, and this package must
  * compile without the client. All of it is exported by the client's main module: connections, `createAPI`, and the protocol's requests,
@@ -6,7 +7,7 @@
 
 /** Reads a response. `buffer` are its bytes, perhaps in several parts. */
 export interface ResponseReader {
-  readonly buffer: { slice(start: number, end: number): Buffer };
+  readonly buffer: { readonly length: number; slice(start: number, end: number): Buffer };
   position: number;
   skip(length: number): unknown;
   readInt8(): number;
@@ -20,7 +21,7 @@ export interface ResponseReader {
 
 /** One connection to a broker. */
 export interface ClientConnection {
-  readonly socket: { destroy(): unknown } | undefined;
+  readonly socket: Socket | undefined;
   connect(host: string, port: number): Promise<void>;
   close(): Promise<void>;
   on(event: "error" | "close", listener: (error?: Error) => void): unknown;

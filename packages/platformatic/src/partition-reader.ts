@@ -11,7 +11,6 @@ import {
 } from "@cdckit/driver";
 import { createRecordSetReader, isRecordBatchError, type RecordSetReader } from "@cdckit/record-batch";
 import { type Held, isRead, placeAt } from "./assignments.ts";
-import { batchesEnd } from "./batches-end.ts";
 import { makeError } from "./errors.ts";
 import type { FetchedPartition } from "./fetch-response.ts";
 import type { Leaders } from "./leaders.ts";
@@ -35,6 +34,8 @@ export interface PartitionReaderParts {
 }
 
 const retryPauseMs = 200;
+/** Requests have no room for more. */
+const maxInt32 = 2 ** 31 - 1;
 /** A batch that could not be read is fetched again so many times: it may have been damaged on the way. */
 const maxReads = 3;
 const otherTopicCodes: ReadonlySet<number> = new Set([codes.unknownTopicId, codes.inconsistentTopicId, codes.unknownTopicOrPartition]);
@@ -71,7 +72,7 @@ export class PartitionReader {
       return;
     }
     if (isRecordBatchError(error) && error.neededBytes !== null) {
-      held.neededBytes = error.neededBytes;
+      held.neededBytes = Math.min(error.neededBytes, maxInt32);
     }
     this.#parts.subscription.logger.warn({ err: error }, "a record batch could not be read; it is fetched again");
     placeAt(held, held.next);
@@ -91,14 +92,14 @@ export class PartitionReader {
     fromOffset: bigint,
   ): RecordSetReader<PartitionAssignment> {
     const { topic, partition } = held.assignment;
-    const end = batchesEnd(bytes);
     const assignment: PartitionAssignment = held.assignment;
     const highWatermark = lastStableOffset < 0n ? null : lastStableOffset;
     const sets = createRecordSetReader({ topic, partition, assignment, bytes, fromOffset, abortedTransactions, highWatermark });
+    const end = sets.end(); // the next fetch is sent before these batches are decompressed and checked
     held.ahead.push({ sets, byteLength: bytes.length, end: end?.nextOffset ?? null });
     if (end !== null) {
       held.fetchFrom = end.nextOffset;
-      held.lastEpoch = end.leaderEpoch;
+      held.lastEpoch = end.leaderEpoch ?? -1;
     }
     return sets;
   }

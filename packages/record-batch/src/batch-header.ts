@@ -38,6 +38,7 @@ const logAppendTimeFlag = 0x08;
 const transactionalFlag = 0x10;
 const controlFlag = 0x20;
 
+/** The offset after the last record must be an offset, too. */
 const maxOffset = 2n ** 63n - 1n;
 
 /** The compression of the batch at `start`. Undefined if its header is not whole, or names none that exists. */
@@ -88,22 +89,43 @@ export function crcAt(view: DataView, start: number): number {
   return view.getUint32(start + at.crc);
 }
 
+/** The end of the last whole batch of a response, by what the headers say. */
+export interface BatchesEnd {
+  /** The offset after it. */
+  readonly nextOffset: bigint;
+  /** Null if the batch does not say it. */
+  readonly leaderEpoch: number | null;
+}
+
 /**
- * The offset after the last whole batch whose header can be, or `fromOffset` if that is higher. It ends before the first batch that `isIntact`
- * does not accept.
+ * The end of the last whole batch whose header can be. It comes before the first batch that `isIntact` does not accept. Null if there is none, or
+ * if it ends at `fromOffset` or below: whoever goes on there reads what it has read before.
  */
-export function endOfBatches(view: DataView, fromOffset: bigint, isIntact: (start: number, end: number) => boolean = () => true): bigint {
-  let end = fromOffset;
+export function endOfBatches(
+  view: DataView,
+  fromOffset: bigint,
+  isIntact: (start: number, end: number) => boolean = () => true,
+): BatchesEnd | null {
+  let end: BatchesEnd | null = null;
   for (let start = 0; view.byteLength - start >= headerBytes; ) {
     const bytes = view.getInt32(start + at.batchLength) + uncountedBytes;
-    if (bytes < headerBytes || bytes > view.byteLength - start || !isIntact(start, start + bytes)) {
+    const lastOffsetDelta = view.getInt32(start + at.lastOffsetDelta);
+    const lastOffset = view.getBigInt64(start + at.baseOffset) + BigInt(lastOffsetDelta);
+    const canBe = view.getInt8(start + at.magic) === 2 && bytes >= headerBytes && lastOffsetDelta >= 0 && lastOffset < maxOffset;
+    if (!canBe || bytes > view.byteLength - start || !isIntact(start, start + bytes)) {
       break;
     }
-    const next = view.getBigInt64(start + at.baseOffset) + BigInt(view.getInt32(start + at.lastOffsetDelta)) + 1n;
-    end = next > end ? next : end;
+    if (lastOffset >= (end?.nextOffset ?? fromOffset)) {
+      end = { nextOffset: lastOffset + 1n, leaderEpoch: leaderEpochOf(view.getInt32(start + at.partitionLeaderEpoch)) };
+    }
     start += bytes;
   }
   return end;
+}
+
+/** The epoch as a batch has it, which is below zero if the batch does not say it. */
+export function leaderEpochOf(epoch: number): number | null {
+  return epoch < 0 ? null : epoch;
 }
 
 /** Reads the header. The caller has checked that the batch is whole. */
@@ -132,7 +154,7 @@ export function checkHeader({ baseOffset, lastOffset, lastOffsetDelta, recordCou
   if (baseOffset < minOffset) {
     throw malformed("its first offset", `${minOffset} or higher`, baseOffset);
   }
-  if (lastOffsetDelta < 0 || lastOffset > maxOffset) {
+  if (lastOffsetDelta < 0 || lastOffset >= maxOffset) {
     throw malformed("its last offset", `${baseOffset} to ${maxOffset}`, lastOffset);
   }
   if (recordCount < 0 || recordCount > lastOffsetDelta + 1) {

@@ -1,6 +1,7 @@
 // From the bytes of a Fetch response to records that are walked in place.
 export { createRecordSetReader } from "./record-set-reader.ts";
 export type { RecordSetReader } from "./record-set-reader.ts";
+export type { BatchesEnd } from "./batch-header.ts";
 export type { AbortedTransaction, FetchedRecords } from "./fetched-records.ts";
 export type { RecordSet } from "./record-set.ts";
 export type { CompressionName, Decompress, RecordBatchOptions } from "./options.ts";

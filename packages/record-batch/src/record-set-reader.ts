@@ -1,5 +1,6 @@
 import { AbortedProducers } from "./aborted-producers.ts";
 import {
+  type BatchesEnd,
   type BatchHeader,
   baseOffsetAt,
   checkedFrom,
@@ -8,6 +9,7 @@ import {
   crcAt,
   endOfBatches,
   headerBytes,
+  leaderEpochOf,
   readHeader,
   sizeOfBatch,
 } from "./batch-header.ts";
@@ -26,11 +28,11 @@ import type { Segment } from "./segment.ts";
 /** Reads the record sets of one Fetch response, one after another. */
 export interface RecordSetReader<Assignment = unknown> {
   /**
-   * The offset after the last whole batch of the response: where the next fetch begins, if all of its sets can be read. It is read out of the
-   * batches' headers. If they name an offset above the high watermark, the checksums are asked, too, and a damaged batch does not count. The
-   * offset that was asked for, if no batch is whole or the first header cannot be.
+   * The end of the last whole batch of the response: where the next fetch begins, if all of its sets can be read. It is read out of the batches'
+   * headers. If they name an offset above the high watermark, the checksums are asked, too, and a damaged batch does not count. Null if no batch
+   * is whole, the first header cannot be, or nothing ends above the offset that was asked for.
    */
-  endOffset(): bigint;
+  end(): BatchesEnd | null;
   /**
    * Loads what the next batch's compression needs and is not loaded yet: zstd in WebAssembly, before Node 22.15. Null if there is nothing to
    * wait for. The promise never rejects. `read` gives the same records without it, several times slower.
@@ -85,12 +87,13 @@ class BatchesReader<Assignment> implements RecordSetReader<Assignment> {
     this.#nextOffset = fetched.fromOffset;
   }
 
-  endOffset(): bigint {
+  end(): BatchesEnd | null {
     const { fromOffset, highWatermark } = this.#fetched;
     const end = endOfBatches(this.#view, fromOffset);
-    // A damaged header may name any offset, and whoever asks the broker for one that the log does not have may lose its position. Batches above
-    // the high watermark need not be damaged: brokers look at it before they read the log.
-    const isCredible = highWatermark === null || end <= highWatermark || !this.#options.checkCrcs;
+    // A damaged header may name any offset, and whoever asks the broker for one that the log does not have may lose its position. The checksum
+    // covers the number of offsets, and not the first one. Batches above the high watermark need not be damaged: brokers look at it before they
+    // read the log.
+    const isCredible = highWatermark === null || end === null || end.nextOffset <= highWatermark || !this.#options.checkCrcs;
     return isCredible ? end : endOfBatches(this.#view, fromOffset, (start, to) => this.#crcOf(start, to) === crcAt(this.#view, start));
   }
 
@@ -144,7 +147,7 @@ class BatchesReader<Assignment> implements RecordSetReader<Assignment> {
     if (this.#batchesEnd > this.#nextOffset) {
       this.#nextOffset = this.#batchesEnd;
     }
-    this.#leaderEpoch = leaderEpochOf(header);
+    this.#leaderEpoch = leaderEpochOf(header.leaderEpoch);
     return true;
   }
 
@@ -199,7 +202,7 @@ class BatchesReader<Assignment> implements RecordSetReader<Assignment> {
         start,
         firstHandle: endOf(collected.segments),
         baseOffset: header.baseOffset,
-        leaderEpoch: leaderEpochOf(header),
+        leaderEpoch: leaderEpochOf(header.leaderEpoch),
         baseTimestamp: header.baseTimestamp,
         logAppendTime: header.isLogAppendTime ? header.maxTimestamp : null,
       });
@@ -217,10 +220,6 @@ class BatchesReader<Assignment> implements RecordSetReader<Assignment> {
   #records({ compression, recordCount }: BatchHeader, payload: Uint8Array): Uint8Array {
     return compression === "none" || recordCount === 0 ? payload : decompress(compression, payload, this.#options);
   }
-}
-
-function leaderEpochOf({ leaderEpoch }: BatchHeader): number | null {
-  return leaderEpoch < 0 ? null : leaderEpoch;
 }
 
 function endOf(segments: readonly Segment[]): number {

@@ -106,12 +106,40 @@ describe("a fetch", () => {
   test("ends after its last batch, and a damaged header does not move that end out of the log", async () => {
     const bytes = await bytesOf([{ records: [record(0n), record(1n)] }, { records: [record(2n)] }, { records: [record(3n)] }]);
     const second = (await bytesOf([{ records: [record(0n), record(1n)] }])).length;
-    const endOf = (highWatermark: bigint | null, checkCrcs = true): bigint =>
-      createRecordSetReader(fetched(bytes, { highWatermark }), { checkCrcs }).endOffset();
+    const endOf = (highWatermark: bigint | null, checkCrcs = true): bigint | undefined =>
+      createRecordSetReader(fetched(bytes, { highWatermark }), { checkCrcs }).end()?.nextOffset;
     // Brokers look at the high watermark before they read the log: it may be below what they send.
     expect([endOf(null), endOf(4n), endOf(3n)]).toEqual([4n, 4n, 4n]);
     bytes.writeInt32BE(0x7fff_ffff, second + 23); // the offset of its last record, from its first
     expect([endOf(4n), endOf(4n, false), endOf(null)]).toEqual([2n, 2_147_483_650n, 2_147_483_650n]);
+  });
+
+  test("ends with the leader epoch of its last whole batch", async () => {
+    const last = await bytesOf([{ records: [record(9n)], leaderEpoch: 4 }]);
+    const bytes = Buffer.concat([await bytesOf([{ records: [record(7n)], leaderEpoch: 3 }]), last, last.subarray(0, -1)]);
+    expect(createRecordSetReader(fetched(bytes)).end()).toEqual({ nextOffset: 10n, leaderEpoch: 4 });
+  });
+
+  test.each<[string, bigint, (bytes: Buffer) => unknown]>([
+    ["an old message format", 0n, (bytes) => bytes.writeInt8(1, 16)],
+    ["a length that is too small", 0n, (bytes) => bytes.writeInt32BE(3, 8)],
+    ["a length below zero", 0n, (bytes) => bytes.writeInt32BE(-200, 8)],
+    ["a last offset before the first", 0n, (bytes) => bytes.writeInt32BE(-1, 23)],
+    ["an offset after which there is none", 0n, (bytes) => bytes.writeBigInt64BE(2n ** 63n - 1n, 0)],
+    ["offsets below the one that was asked for", 100n, (bytes) => bytes.writeBigInt64BE(36n, 0)],
+  ])(
+    "has no end if its first batch has %s: what was read would be read again, or the offset could not be asked for",
+    async (_, fromOffset, damage) => {
+      const bytes = await bytesOf([{ records: [record(fromOffset)] }]);
+      damage(bytes);
+      expect(createRecordSetReader(fetched(bytes, { fromOffset })).end()).toBeNull();
+    },
+  );
+
+  test("has no end if no batch is whole", async () => {
+    const bytes = await bytesOf([{ records: [record(0n)] }]);
+    const ends = [0, 8, 60, bytes.length - 1].map((length) => createRecordSetReader(fetched(bytes.subarray(0, length))).end());
+    expect(ends).toEqual([null, null, null, null]);
   });
 
   test("without bytes has no sets", () => {

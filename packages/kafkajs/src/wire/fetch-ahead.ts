@@ -100,6 +100,9 @@ export class FetchAhead {
     if (sent === null || sent.request.correlationId !== correlationId) {
       return false;
     }
+    if (sent.frame !== null) {
+      return true; // a second response to one request
+    }
     sent.frame = frame;
     if (sent.asked === null) {
       this.#expiry = setTimeout(() => this.#waste(sent), keepMs).unref();

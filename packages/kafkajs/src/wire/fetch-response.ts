@@ -60,7 +60,7 @@ export function replaceRecords(frame: Buffer, { version, offsets }: FetchRequest
       const asked = offsets.get(topic)?.get(partition);
       if (asked !== undefined && errorCode === 0 && length > magicAt && bytes[magicAt] === readMagic) {
         const records = { topic, partition, fromOffset: asked.offset, highWatermark, abortedTransactions, bytes };
-        const nextOffset = createRecordSetReader({ ...records, assignment: null }).endOffset();
+        const nextOffset = endOf(records);
         const replacement = keep({ ...records, nextOffset });
         parts.push(frame.subarray(taken, lengthAt), int32(replacement.length), replacement);
         taken = reader.at;
@@ -72,6 +72,11 @@ export function replaceRecords(frame: Buffer, { version, offsets }: FetchRequest
   }
   reader.end();
   return { frame: taken === 0 ? frame : joined([...parts, frame.subarray(taken)]), hasMore: hasMore && isClean };
+}
+
+/** The offset at which the next fetch begins, if all of the records can be read. */
+function endOf(records: Omit<FetchedPartition, "nextOffset">): bigint {
+  return createRecordSetReader({ ...records, assignment: null }).end()?.nextOffset ?? records.fromOffset;
 }
 
 function readAborted(reader: WireReader): readonly AbortedTransaction[] {

@@ -1,5 +1,5 @@
 import type { OnReadOpts, Socket } from "node:net";
-import { isKafkaJsDriverError } from "../errors.ts";
+import { isKafkaJsDriverError, KafkaJsDriverError } from "../errors.ts";
 import { FetchAhead } from "./fetch-ahead.ts";
 import { askForBytes, emptyResponseTo, type FetchRequest, fetchRequestIn } from "./fetch-request.ts";
 import { type FetchedPartition, replaceRecords } from "./fetch-response.ts";
@@ -100,16 +100,13 @@ export class WireTap {
     }
   }
 
-  /** What cannot be read ends the connection. */
+  /** What cannot be read ends the connection: here, or in kafkajs, which throws out of its listener at a frame that is too short. */
   #orDestroyed(read: () => void): boolean {
     try {
       read();
       return true;
     } catch (error) {
-      if (!isKafkaJsDriverError(error)) {
-        throw error;
-      }
-      this.#socket?.destroy(error);
+      this.#socket?.destroy(isKafkaJsDriverError(error) ? error : notAResponse(error));
       return false;
     }
   }
@@ -127,4 +124,12 @@ export class WireTap {
     }
     this.#socket?.emit("data", handedOn.frame);
   }
+}
+
+function notAResponse(cause: unknown): KafkaJsDriverError {
+  return new KafkaJsDriverError(
+    "protocol-mismatch",
+    "expected a response to a request, found bytes that cannot be read as one. Is this a Kafka listener, and does nothing change the bytes on their way?",
+    { cause },
+  );
 }

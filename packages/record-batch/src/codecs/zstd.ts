@@ -39,8 +39,8 @@ export function unzstd(bytes: Buffer, maxBytes: number): Buffer {
 
 /** fzstd refuses skippable frames before others. */
 function withoutSkippable(bytes: Buffer, frames: readonly ZstdFrame[]): Buffer {
-  const isWhole = sumOf(frames, ({ start, end }) => end - start) === bytes.length;
-  return isWhole ? bytes : Buffer.concat(frames.map(({ start, end }) => bytes.subarray(start, end)));
+  const hasNone = sumOf(frames, ({ start, end }) => end - start) === bytes.length;
+  return hasNone ? bytes : Buffer.concat(frames.map(({ start, end }) => bytes.subarray(start, end)));
 }
 
 function sumOf(frames: readonly ZstdFrame[], of: (frame: ZstdFrame) => number): number {
