@@ -2,7 +2,14 @@ import type { OffsetCommit } from "@cdckit/consumer";
 import { bounded, commitMetadata } from "@cdckit/driver";
 import type { HeldPartitions } from "./assignments.ts";
 import { ConfluentDriverError } from "./errors.ts";
-import { answerOf, type ClientError, codes, type CommittedPartition, type LowLevelConsumer } from "./low-level-client.ts";
+import {
+  answerOf,
+  type ClientError,
+  codes,
+  type CommittedPartition,
+  type LowLevelConsumer,
+  type TopicPartitionOffset,
+} from "./low-level-client.ts";
 
 export interface CommitRequestParts {
   readonly consumer: LowLevelConsumer;
@@ -21,25 +28,31 @@ const answerDeadlineMs = 30_000;
  */
 const refusals: ReadonlySet<number> = new Set([codes.unknownMember, codes.fencedInstance]);
 
+type Answered = readonly TopicPartitionOffset[] | undefined;
+
 /** Commits offsets by the client. */
 export class CommitRequests {
   readonly #parts: CommitRequestParts;
-  #answered: (error: ClientError | undefined) => void = () => {};
+  #answered: (error: ClientError | undefined, offsets: Answered) => void = () => {};
 
   constructor(parts: CommitRequestParts) {
     this.#parts = parts;
   }
 
-  /** The client's answer to the commit that is under way. There is one at a time. */
-  answered(error: ClientError | undefined): void {
-    this.#answered(error);
+  /** The client's answer to the commit that is under way, with its offsets. There is one at a time. */
+  answered(error: ClientError | undefined, offsets: Answered): void {
+    this.#answered(error, offsets);
   }
 
   /** The caller waits for each commit before the next. */
   async send(offsets: readonly OffsetCommit[]): Promise<void> {
     const { consumer, ended } = this.#parts;
     const answer = new Promise<void>((resolve, reject) => {
-      this.#answered = (error) => (error === undefined ? resolve() : reject(error));
+      this.#answered = (error, answered) => {
+        if (isAnswerTo(offsets, answered)) {
+          error === undefined ? resolve() : reject(error);
+        }
+      };
     });
     answer.catch(() => {}); // nobody waits for it before the request is queued, and its answer may be read before that
     try {
@@ -63,6 +76,14 @@ export class CommitRequests {
       this.#answered = () => {};
     }
   }
+}
+
+/** An answer that comes after its deadline must not count as the one to the commit after it. Some errors name no offsets. */
+function isAnswerTo(sent: readonly OffsetCommit[], answered: Answered): boolean {
+  const isSame = ({ assignment, offset }: OffsetCommit): boolean =>
+    answered?.some((one) => one.topic === assignment.topic && one.partition === assignment.partition && one.offset === Number(offset)) ===
+    true;
+  return answered === undefined || answered.length === 0 || sent.every(isSame);
 }
 
 /** Offsets in the client's form, each with the id of its topic as metadata. */

@@ -15,6 +15,7 @@ import {
   type LowLevelProducer,
   type Properties,
   type TopicPartition,
+  type TopicPartitionOffset,
 } from "./low-level-client.ts";
 import { type ConfluentOptions, type ResolvedConfluentOptions, resolveConfluentOptions } from "./options.ts";
 import { adminProperties, connectionProperties, consumerProperties, consumerTopicProperties } from "./properties.ts";
@@ -151,7 +152,8 @@ function clientOf({ module, options, subscription, sink, log, onLine, brokers }:
   const properties: Properties = {
     ...consumerProperties(options, subscription.groupId),
     rebalance_cb: (error: ClientError, partitions: readonly TopicPartition[]) => session.rebalanced(error, partitions),
-    offset_commit_cb: (error: ClientError | undefined) => session.committed(error),
+    offset_commit_cb: (error: ClientError | undefined, offsets: readonly TopicPartitionOffset[] | undefined) =>
+      session.committed(error, offsets),
     queue_non_empty_cb: () => session.wake(),
   };
   const consumer = new module.KafkaConsumer(properties, { ...consumerTopicProperties });

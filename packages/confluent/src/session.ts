@@ -29,7 +29,14 @@ import { explainFailure } from "./explain-failure.ts";
 import { GivingUp } from "./giving-up.ts";
 import { GroupLease } from "./group-lease.ts";
 import { HandOver } from "./hand-over.ts";
-import { answerOf, type ClientError, codes, type LowLevelConsumer, type TopicPartition } from "./low-level-client.ts";
+import {
+  answerOf,
+  type ClientError,
+  codes,
+  type LowLevelConsumer,
+  type TopicPartition,
+  type TopicPartitionOffset,
+} from "./low-level-client.ts";
 import type { ResolvedConfluentOptions } from "./options.ts";
 import type { MakeProducer } from "./own-producer.ts";
 import { PartitionControl } from "./partition-control.ts";
@@ -98,7 +105,6 @@ export class ConfluentSession implements DriverSession {
   #connecting: OpenWait | undefined;
   #closing: Promise<void> | undefined;
   #hasFailed = false;
-  /** The commits of starts after a failure. Never rejects. */
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -224,8 +230,8 @@ export class ConfluentSession implements DriverSession {
   }
 
   /** The client's answer to a commit. */
-  committed(error: ClientError | undefined): void {
-    this.#requests.answered(error);
+  committed(error: ClientError | undefined, offsets: readonly TopicPartitionOffset[] | undefined): void {
+    this.#requests.answered(error, offsets);
   }
 
   /** The client has something to be taken. */

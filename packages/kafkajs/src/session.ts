@@ -47,7 +47,6 @@ export class KafkaJsSession implements DriverSession {
   #rejoining: OpenWait | undefined;
   #closing: Promise<void> | undefined;
   #hasFailed = false;
-  /** The commits of starts after a failure. Never rejects. */
 
   constructor(parts: SessionParts) {
     this.#parts = parts;

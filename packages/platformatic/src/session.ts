@@ -56,7 +56,6 @@ export class PlatformaticSession implements DriverSession {
   #connecting: OpenWait | undefined;
   #closing: Promise<void> | undefined;
   #hasFailed = false;
-  /** The commits of starts after a failure. Never rejects. */
 
   constructor(parts: SessionParts) {
     this.#parts = parts;

@@ -28,11 +28,16 @@ export function notingColumns(target: Target, watched: WatchedPattern): Target {
       };
 }
 
+/** Documents may have other columns each time. What is named in a message is enough of them. */
+const maxSeenColumns = 100;
+
 function noteColumns({ unseenColumns, seenColumns }: WatchedPattern, event: CdcEvent): void {
   const rows = event.kind === "change" ? [event.before, event.after] : event.kind === "row" ? [event.row] : [];
   for (const name of unseenColumns.size === 0 ? [] : rows.flatMap((row) => (row === null ? [] : Object.keys(row)))) {
     unseenColumns.delete(name);
-    seenColumns.add(name);
+    if (seenColumns.size < maxSeenColumns) {
+      seenColumns.add(name);
+    }
   }
 }
 
