@@ -49,3 +49,12 @@ test("a time-out that is handed on as undefined is the default of a request, not
   const given = { url: "http://localhost:8081", timeoutMs: undefined } as unknown as Parameters<typeof resolveRegistryOptions>[0]; // as JavaScript may
   expect(resolveRegistryOptions(given).timeoutMs).toBe(10_000);
 });
+
+test.each<[string, object]>([
+  ["cache", { maxSchemas: undefined, maxBytes: undefined, notFoundTtlMs: undefined }],
+  ["retry", { attempts: undefined, baseDelayMs: undefined, maxDelayMs: undefined }],
+  ["breaker", { failures: undefined, coolDownMs: undefined }],
+])("members of %s that are handed on as undefined have their defaults", (name, members) => {
+  const given = { url, [name]: members } as unknown as RegistryOptions; // as JavaScript may
+  expect(resolveRegistryOptions(given)).toMatchObject({ [name]: resolveRegistryOptions({ url })[name as "cache"] });
+});

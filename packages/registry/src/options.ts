@@ -196,14 +196,6 @@ export type ResolvedAdapterOptions = Pick<
   "cache" | "timeoutMs" | "maxBodyBytes" | "maxReferences" | "clock" | "random"
 >;
 
-const cacheDefaults: Readonly<Required<SchemaCacheOptions>> = Object.freeze({
-  maxSchemas: 1_000,
-  maxBytes: 67_108_864,
-  notFoundTtlMs: 10_000,
-});
-
-const retryDefaults: Readonly<Required<RegistryRetryOptions>> = Object.freeze({ attempts: 3, baseDelayMs: 200, maxDelayMs: 10_000 });
-
 // A longer delay overflows the runtime's timers, and they fire at once.
 const maxTimerMs = 2_147_483_647;
 
@@ -242,21 +234,29 @@ export function resolveAdapterOptions(options: AdapterOptions): ResolvedAdapterO
   return Object.freeze(resolved);
 }
 
-function resolveCacheOptions(cache: SchemaCacheOptions = {}): Readonly<Required<SchemaCacheOptions>> {
-  const resolved = Object.freeze({ ...cacheDefaults, ...cache });
-  requireInteger("cache.maxSchemas", resolved.maxSchemas, 1);
-  requireInteger("cache.maxBytes", resolved.maxBytes, 1);
-  requireInteger("cache.notFoundTtlMs", resolved.notFoundTtlMs, 0);
-  return resolved;
+function resolveCacheOptions({
+  maxSchemas = 1_000,
+  maxBytes = 67_108_864,
+  notFoundTtlMs = 10_000,
+}: SchemaCacheOptions = {}): Readonly<Required<SchemaCacheOptions>> {
+  return Object.freeze({
+    maxSchemas: requireInteger("cache.maxSchemas", maxSchemas, 1),
+    maxBytes: requireInteger("cache.maxBytes", maxBytes, 1),
+    notFoundTtlMs: requireInteger("cache.notFoundTtlMs", notFoundTtlMs, 0),
+  });
 }
 
-function resolveRetryOptions(retry: RegistryRetryOptions = {}): Readonly<Required<RegistryRetryOptions>> {
-  const resolved = Object.freeze({ ...retryDefaults, ...retry });
-  requireInteger("retry.attempts", resolved.attempts, 1);
-  requireInteger("retry.baseDelayMs", resolved.baseDelayMs, 0, maxTimerMs);
-  requireInteger("retry.maxDelayMs", resolved.maxDelayMs, 0, maxTimerMs);
-  if (resolved.baseDelayMs > resolved.maxDelayMs) {
-    const { baseDelayMs, maxDelayMs } = resolved;
+function resolveRetryOptions({
+  attempts = 3,
+  baseDelayMs = 200,
+  maxDelayMs = 10_000,
+}: RegistryRetryOptions = {}): Readonly<Required<RegistryRetryOptions>> {
+  const resolved = Object.freeze({
+    attempts: requireInteger("retry.attempts", attempts, 1),
+    baseDelayMs: requireInteger("retry.baseDelayMs", baseDelayMs, 0, maxTimerMs),
+    maxDelayMs: requireInteger("retry.maxDelayMs", maxDelayMs, 0, maxTimerMs),
+  });
+  if (baseDelayMs > maxDelayMs) {
     throw new RangeError(`retry.baseDelayMs (${baseDelayMs}) exceeds retry.maxDelayMs (${maxDelayMs}): raise retry.maxDelayMs`);
   }
   return resolved;
