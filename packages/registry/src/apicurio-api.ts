@@ -4,9 +4,10 @@ import { isTransient } from "./http-status.ts";
 import type { Question } from "./http.ts";
 import { quoted } from "./quoted.ts";
 import type { Asking, RegistryApi, SubjectVersion } from "./registry-api.ts";
-import { isObject, type ReferencePlace, readSchemaType, type UnresolvedSchema } from "./schema-answer.ts";
+import { isName, isObject, type ReferencePlace, readSchemaType, type UnresolvedSchema } from "./schema-answer.ts";
 import { apicurioIdOf, isNumericId, unusableId } from "./schema-id.ts";
 import { sniffSchemaType } from "./sniff-schema-type.ts";
+import { requireWellFormed } from "./well-formed.ts";
 
 /** What an Apicurio reference names. `subject` is group and artifact, each percent-encoded as in a path. */
 export interface ArtifactPlace extends ReferencePlace {
@@ -74,7 +75,7 @@ export class ApicurioApi implements RegistryApi<ArtifactPlace> {
   }
 
   async latestVersion(subject: string): Promise<SubjectVersion> {
-    const [group, artifact] = placeOfSubject(subject).split("/");
+    const [group, artifact] = placeOfSubject(requireWellFormed(subject)).split("/");
     const { latest, meta } = dialects[this.#options.version];
     const what = `the latest version of artifact ${quoted(subject)}`;
     const path = `/groups/${group}/artifacts/${artifact}${latest}${meta}`;
@@ -187,10 +188,6 @@ function readPlaces(value: unknown): readonly ArtifactPlace[] | null {
     return parts.every(isPathPart) ? { name, subject: parts.slice(0, 2).join("/"), version: parts[2] ?? "" } : null;
   });
   return places.includes(null) ? null : (places as readonly ArtifactPlace[]);
-}
-
-function isName(value: unknown): value is string {
-  return typeof value === "string" && value.length > 0 && value.length <= 4_096;
 }
 
 /** One part of a path, percent-encoded. Parts that would lead to another path are refused. */

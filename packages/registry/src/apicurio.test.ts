@@ -80,6 +80,22 @@ describe("a registry asked by Apicurio's own API", () => {
     },
   );
 
+  test.each(["groupId", "artifactId", "version"])("a reference whose %s has half of a surrogate pair is refused", async (member) => {
+    const reference = { groupId: "g 1", artifactId: "addr", version: "1", name: "n.Address", [member]: "\udfff" };
+    const server = await serve(answers({ ...apicurio, [`${root}/ids/contentIds/5/references`]: [reference] }));
+    const error = await failureOf(createRegistry({ url: server.url + root }).load("contentId:5"));
+    expect(error).toMatchObject({ code: "refused", retriable: false });
+    expect(error.message).toContain("is no list of references");
+  });
+
+  test.each(["\ud800", "g/\ud800", "\ud800/a"])("the latest version of %j is refused, and not asked for", async (subject) => {
+    const server = await serve(answers(apicurio));
+    const error = await failureOf(createRegistry({ url: server.url + root }).latest(subject));
+    expect(error.code).toBe("refused");
+    expect(error.message).toContain(`subject ${JSON.stringify(subject)} has half of a surrogate pair`);
+    expect(server.paths).toEqual([]);
+  });
+
   test("its subjects are artifacts, with their group where it is not the default", async () => {
     const server = await serve(answers(apicurio));
     const registry = createRegistry({ url: server.url + root });

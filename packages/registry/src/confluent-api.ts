@@ -5,6 +5,7 @@ import { quoted } from "./quoted.ts";
 import type { Asking, RegistryApi, SubjectVersion } from "./registry-api.ts";
 import { type ReferenceLink, readSchemaAnswer, type UnresolvedSchema } from "./schema-answer.ts";
 import { guidOf, isNumericId, unusableId } from "./schema-id.ts";
+import { requireWellFormed } from "./well-formed.ts";
 
 /** What a reachability check asks: it is cheap, and Confluent, Karapace, Redpanda and Apicurio all answer it. */
 export const typesQuestion: Question = Object.freeze({ path: "/schemas/types", what: "its schema types" });
@@ -50,7 +51,7 @@ export class ConfluentApi implements RegistryApi<ReferenceLink> {
 
   /** `GET /subjects/{subject}/versions/latest`. */
   async latestVersion(subject: string): Promise<SubjectVersion> {
-    const path = `/subjects/${encodeURIComponent(subject)}/versions/latest`;
+    const path = `/subjects/${encodeURIComponent(requireWellFormed(subject))}/versions/latest`;
     const question: Question = { path, what: `the latest version of subject ${quoted(subject)}`, missingHint: "is the subject right" };
     const answer = await this.#ask.json(question);
     const schema = readSchema(answer, question);

@@ -98,4 +98,11 @@ describe("a client of @confluentinc/schemaregistry", () => {
   test("is told from something else at once", () => {
     expect(() => fromConfluentClient({} as ConfluentClient)).toThrow("expects a SchemaRegistryClient");
   });
+
+  test("is given no subject that it could not ask for: each schema would be an outage", () => {
+    const twin = new ClientTwin("http://registry.test");
+    expect(() => fromConfluentClient(twin, { subject: "\ud800" })).toThrow(
+      new TypeError("subject has half of a surrogate pair, and the client could not ask for it: correct it"),
+    );
+  });
 });

@@ -4,6 +4,7 @@ import { checkOptionNames } from "./option-names.ts";
 import { type AdapterOptions, resolveAdapterOptions } from "./options.ts";
 import type { ReferenceLink } from "./schema-answer.ts";
 import { guidOf, isNumericId, unusableId } from "./schema-id.ts";
+import { isWellFormed } from "./well-formed.ts";
 
 /** The part of `SchemaRegistryClient` (`@confluentinc/schemaregistry` 1) that we use. */
 export interface ConfluentClient {
@@ -43,6 +44,9 @@ export function fromConfluentClient(confluent: ConfluentClient, options: Conflue
   }
   checkOptionNames("confluentClient", options);
   const subject = options.subject ?? "";
+  if (!isWellFormed(subject)) {
+    throw new TypeError("subject has half of a surrogate pair, and the client could not ask for it: correct it");
+  }
   const client = {
     name: "@confluentinc/schemaregistry",
     schemaById: async (id: SchemaId) => {

@@ -45,6 +45,21 @@ describe("a schema that refers to others", () => {
     expect(failure.message.length).toBeLessThan(500);
   });
 
+  test("is refused where the name of one has half of a surrogate pair, which no path can have", async () => {
+    const server = await serve(answers({ "/schemas/ids/7": { schema: "x", references: [{ name: "n", subject: "\ud800", version: 1 }] } }));
+    const failure = await failureOf(createRegistry({ url: server.url }).load(7));
+    expect(failure).toMatchObject({ code: "refused", retriable: false, id: 7 }); // an outage would be waited for without end
+    expect(failure.message).toContain("has references that are not a list of name, subject and version");
+    expect(server.requests.length).toBe(1);
+  });
+
+  test("names subjects with whole surrogate pairs", async () => {
+    const path = `/subjects/${encodeURIComponent("\u{1f9c0}")}/versions/1`;
+    const references = [{ name: "n", subject: "\u{1f9c0}", version: 1 }];
+    const server = await serve(answers({ "/schemas/ids/7": { schema: "x", references }, [path]: { schema: "y" } }));
+    expect((await createRegistry({ url: server.url }).load(7)).references).toEqual([{ name: "n", schema: "y" }]);
+  });
+
   test.each<[string, Record<string, readonly string[]>]>([
     ["itself", { root: ["a"], a: ["a"] }],
     ["each other", { root: ["a"], a: ["b"], b: ["a"] }],

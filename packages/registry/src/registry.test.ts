@@ -219,6 +219,9 @@ describe("what else a registry tells", () => {
     expect(await registry.subjects()).toEqual(["a", "b"]);
     expect(await registry.latest(latest.subject)).toMatchObject({ id: 12, version: 3, subject: latest.subject, schemaType: "AVRO" });
     expect((await failureOf(registry.latest("nope"))).code).toBe("not-found");
+    const cut = await failureOf(registry.latest("\ud800"));
+    expect(cut.code).toBe("refused");
+    expect(cut.message).toContain('subject "\\ud800" has half of a surrogate pair, and cannot be asked for');
   });
 
   test("stats count requests, and show in inspect and JSON", async () => {

@@ -1,4 +1,5 @@
 import type { SchemaType } from "@cdckit/decode";
+import { isWellFormed } from "./well-formed.ts";
 
 /** A schema as a registry writes it. Its references name versions of other subjects. */
 export interface UnresolvedSchema<Place extends ReferencePlace = ReferenceLink> {
@@ -94,6 +95,7 @@ function isLink(value: unknown): value is ReferenceLink {
   return isObject(value) && isName(value["name"]) && isName(value["subject"]) && Number.isSafeInteger(value["version"]);
 }
 
-function isName(value: unknown): value is string {
-  return typeof value === "string" && value.length > 0 && value.length <= maxNameChars;
+/** Whether a value of an answer can name something: a subject, an artifact, its version. Names become parts of paths. */
+export function isName(value: unknown): value is string {
+  return typeof value === "string" && value.length > 0 && value.length <= maxNameChars && isWellFormed(value);
 }
