@@ -90,6 +90,64 @@ describe.each(Object.entries(majors))("with Fastify %s, the plugin", (version, f
     await closed;
   });
 
+  /** An app that logs into a list. Its consumer ends when it is told to. */
+  async function endingApp(options: Partial<FastifyCdcOptions>) {
+    let end: (error: Error) => void = () => {};
+    const ran = new Promise<void>((_, reject) => void (end = reject));
+    const { consumer } = parts();
+    const lines: string[] = [];
+    let onLine = (): void => {};
+    const write = (line: string): void => {
+      const { msg, err } = JSON.parse(line) as { readonly msg: string; readonly err?: { readonly message: string } };
+      lines.push(err === undefined ? msg : `${msg}: ${err.message}`);
+      onLine();
+    };
+    const app = fastify({ logger: { stream: { write } } });
+    const logged = (line: string): Promise<void> =>
+      new Promise((resolve) => {
+        onLine = () => lines.includes(line) && resolve();
+        onLine();
+      });
+    await app.register(fastifyCdc, {
+      consumer: { run: () => ran, stop: () => consumer.stop(), health: () => consumer.health() },
+      ...options,
+    });
+    const closed = new Promise<void>((resolve) => void app.addHook("onClose", async () => resolve()));
+    return { app, closed, logged, end: () => end(new Error("halted")) };
+  }
+
+  const pagerIsDown = new Error("the pager is down");
+
+  test.each<[string, NonNullable<FastifyCdcOptions["onEnd"]>]>([
+    [
+      "throws",
+      () => {
+        throw pagerIsDown;
+      },
+    ],
+    ["rejects", async () => Promise.reject(pagerIsDown)],
+  ])("closes the app where onEnd %s, and logs that", async (_, onEnd) => {
+    const { app, closed, logged, end } = await endingApp({ onEnd });
+    await app.ready();
+    end();
+    await Promise.all([closed, logged("onEnd failed: the pager is down")]);
+  });
+
+  test("closes the app where onEnd never ends", async () => {
+    const { app, closed, end } = await endingApp({ onEnd: () => new Promise(() => {}) });
+    await app.ready();
+    end();
+    await closed;
+  });
+
+  test("logs what another plugin fails with when it closes", async () => {
+    const { app, closed, logged, end } = await endingApp({});
+    app.addHook("onClose", async () => Promise.reject(new Error("the database is gone")));
+    await app.ready();
+    end();
+    await Promise.all([closed, logged("the app failed to close: the database is gone")]);
+  });
+
   test("closes the app when a signal has stopped the consumer", async () => {
     const { consumer } = parts();
     const handled = new Promise((resolve) => void consumer.on("*", resolve));

@@ -41,8 +41,11 @@ export interface FastifyCdcOptions {
    * @default true
    */
   readonly closeApp?: boolean;
-  /** Called when the consumer has ended by itself, with the error that halted it, or null if it was stopped. */
-  readonly onEnd?: (error: Error | null) => void;
+  /**
+   * Called when the consumer has ended by itself, with the error that halted it, or null if it was stopped. What it throws or rejects with is
+   * logged. The app does not wait for it before it closes.
+   */
+  readonly onEnd?: (error: Error | null) => void | Promise<void>;
 }
 
 export interface ResolvedFastifyCdcOptions {
@@ -53,7 +56,7 @@ export interface ResolvedFastifyCdcOptions {
   readonly metrics: MetricsRegistry | null;
   readonly metricsPath: string;
   readonly closeApp: boolean;
-  readonly onEnd: (error: Error | null) => void;
+  readonly onEnd: (error: Error | null) => void | Promise<void>;
 }
 
 /** A new option does not compile without a name here. */

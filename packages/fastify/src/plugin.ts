@@ -55,16 +55,34 @@ function addRoutes(app: FastifyInstance, { consumer, livePath, readyPath, metric
   }
 }
 
-function ended(app: FastifyInstance, { closeApp, onEnd }: ResolvedFastifyCdcOptions, error: Error | null, isClosing: boolean): void {
+function ended(app: FastifyInstance, resolved: ResolvedFastifyCdcOptions, error: Error | null, isClosing: boolean): void {
   if (error !== null) {
     app.log.error({ err: error }, "the consumer has halted");
   }
   if (isClosing) {
     return;
   }
-  onEnd(error);
-  if (closeApp) {
-    app.log.info("the app closes: its consumer has ended");
-    void app.close();
+  void tellEnd(app, resolved, error); // not waited for: an app whose onEnd hangs closes, too
+  if (resolved.closeApp) {
+    void close(app);
+  }
+}
+
+/** Never rejects: nobody waits for it, and an unhandled rejection would end the process. */
+async function tellEnd(app: FastifyInstance, { onEnd }: ResolvedFastifyCdcOptions, error: Error | null): Promise<void> {
+  try {
+    await onEnd(error);
+  } catch (failure) {
+    app.log.error({ err: failure }, "onEnd failed");
+  }
+}
+
+/** Never rejects, for the same reason. What fails here is another plugin's, such as its `onClose`. */
+async function close(app: FastifyInstance): Promise<void> {
+  app.log.info("the app closes: its consumer has ended");
+  try {
+    await app.close();
+  } catch (failure) {
+    app.log.error({ err: failure }, "the app failed to close");
   }
 }
