@@ -52,7 +52,33 @@ export function partitionsOf(event: unknown): readonly (readonly [name: string, 
       `expected an event of Kafka (eventSource "aws:kafka" or "SelfManagedKafka", with records), found ${found}: give this function no other trigger`,
     );
   }
-  return Object.entries(records as KafkaEvent["records"]);
+  return Object.entries(records).map(([name, list]) => [name, recordsOf(name, list)] as const);
+}
+
+/** The records of a partition. Each has an offset: without it, an answer could not name the record. */
+function recordsOf(name: string, list: unknown): readonly KafkaEventRecord[] {
+  if (!Array.isArray(list)) {
+    throw new LambdaError("invalid-event", `expected records[${JSON.stringify(name)}] to be a list of records, found ${kindOf(list)}`);
+  }
+  for (const [index, record] of list.entries()) {
+    const offset: unknown = isObject(record) ? Reflect.get(record, "offset") : undefined;
+    if (!Number.isSafeInteger(offset)) {
+      throw new LambdaError(
+        "invalid-event",
+        `expected records[${JSON.stringify(name)}][${index}] to be a record with an integer as its offset, found ${isObject(record) ? "another offset, or none" : kindOf(record)}`,
+      );
+    }
+  }
+  return list as readonly KafkaEventRecord[];
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+/** Without the value, which may be bytes of a record. */
+function kindOf(value: unknown): string {
+  return value === null ? "null" : typeof value;
 }
 
 /** The record with its bytes. */

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { createDecoder, isDecodeError } from "@cdckit/decode";
 import { createRegistry, fromBundle } from "@cdckit/registry";
 import { bundledRecording, loadRecording } from "@cdckit/testkit";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { createLambdaHandler, isLambdaError, type KafkaEvent, type KafkaEventRecord, type LambdaHandlerOptions } from "./index.ts";
 
 const recorded = bundledRecording("postgres-debezium-3.5/tav.inv.composite_pk");
@@ -137,6 +137,62 @@ describe("a failure", () => {
   });
 });
 
+describe("a failure while a failure is logged changes no answer", () => {
+  const answer = (partitions: readonly number[]) => ({
+    batchItemFailures: partitions.map((partition) => ({
+      itemIdentifier: { partition: `shop-eu.orders-${partition}`, offset: records[0]?.offset },
+    })),
+  });
+  const failing = (error: unknown) => () => {
+    throw error;
+  };
+
+  test.each<[string, () => void]>([
+    ["throws", failing(new Error("the log is full"))],
+    ["rejects", () => Promise.reject(new Error("the log is full"))],
+  ])("if the logger %s", async (_, log) => {
+    const logger = { debug: log, info: log, warn: log, error: log };
+    const { handler } = handlerOf({ logger, reserveMs: 500 });
+    handler.on("*", failing(new Error("the warehouse is closed")));
+    expect(await handler(eventOf([0, 1]))).toEqual(answer([0, 1]));
+    expect(await handler(eventOf([0]), { getRemainingTimeInMillis: () => 1 })).toEqual(answer([0]));
+  });
+
+  /** The lines that the logger for stderr writes of a handler that throws this. */
+  async function linesOf(error: unknown): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const write = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    try {
+      const handler = createLambdaHandler({ registry: fromBundle(recorded.schemasFile) }).on("*", failing(error));
+      expect(await handler(eventOf([0]))).toEqual(answer([0]));
+      return write.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
+    } finally {
+      write.mockRestore();
+    }
+  }
+
+  test("if the causes of an error lead back to it, and the error is logged", async () => {
+    const error = new Error("the warehouse is closed");
+    error.cause = new Error("the road is closed", { cause: error });
+    expect(await linesOf(error)).toMatchObject([
+      { level: 50, partition: 0, err: { message: "the warehouse is closed", cause: { message: "the road is closed" } } },
+    ]);
+  });
+
+  test.each<[string, unknown]>([
+    ["has no text", Object.create(null)],
+    [
+      "throws when it is read",
+      Object.defineProperty(new Error("x"), "message", {
+        get: () => {
+          throw new Error("no");
+        },
+      }),
+    ],
+  ])("if the error %s, and its record is logged", async (_, error) => {
+    expect(await linesOf(error)).toMatchObject([{ level: 50, partition: 0, msg: "a record failed; Lambda is asked to go on with it" }]);
+  });
+});
+
 test("no record is started when the invocation has too little time left", async () => {
   const { handler, lines } = handlerOf({ reserveMs: 500 });
   let left = 1_000;
@@ -165,6 +221,27 @@ test("an event of another trigger is refused, so that a wrong trigger is seen", 
   await expect(handler({ Records: [{ eventSource: "aws:sqs" }] } as never)).rejects.toThrow(`${message}no eventSource`);
   await expect(handler({ eventSource: "aws:kafka" } as never)).rejects.toThrow(`${message}eventSource "aws:kafka"`);
   await expect(handler(null as never)).rejects.toThrow(message);
+});
+
+test.each<[string, unknown, string]>([
+  ["no list", { "s.t-0": null }, 'records["s.t-0"] to be a list of records, found null'],
+  ["a list of something else", { "s.t-0": [null] }, 'records["s.t-0"][0] to be a record with an integer as its offset, found null'],
+  [
+    "no offset",
+    { "s.t-0": [{ offset: 1 }, { topic: "s.t" }] },
+    'records["s.t-0"][1] to be a record with an integer as its offset, found another offset, or none',
+  ],
+])("an event with %s for a partition is refused in words, and none of its records is handled", async (_, broken, message) => {
+  const { handler } = handlerOf();
+  let handled = 0;
+  handler.on("*", () => void handled++);
+  const { records: sound } = eventOf([0]);
+  const error: unknown = await handler({ eventSource: "aws:kafka", records: { ...sound, ...(broken as object) } }).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toMatchObject({ name: "LambdaError", code: "invalid-event" });
+  expect((error as Error).message).toContain(`expected ${message}`);
+  expect(handled).toBe(0);
 });
 
 test("a null value is a tombstone, whether it is null or left out, and an empty one is not", async () => {

@@ -2,6 +2,7 @@ import type { Logger } from "@cdckit/consumer";
 import type { Decoder, DecoderOptions, SchemaSource } from "@cdckit/decode";
 import type { RegistryOptions } from "@cdckit/registry";
 import { LambdaError } from "./errors.ts";
+import { guardedLogger } from "./guarded-logger.ts";
 import { silentLogger, stderrLogger } from "./stderr-logger.ts";
 
 /** The options of `createLambdaHandler`. All of them may be left out. */
@@ -29,7 +30,7 @@ export interface LambdaHandlerOptions {
    */
   readonly reserveMs?: number;
   /**
-   * pino, or any object with its four methods. `false`: nothing is logged.
+   * pino, or any object with its four methods. `false`: nothing is logged. What it throws or rejects with changes no answer.
    * @default warnings and errors, one line of JSON each, as pino writes them to stderr
    */
   readonly logger?: Logger | false;
@@ -72,7 +73,7 @@ export function resolveLambdaHandlerOptions(options: LambdaHandlerOptions = {}):
     throw invalid(`expected reserveMs to be milliseconds, 0 or more, found ${String(reserveMs)}`);
   }
   checkDecoding(decoder, registry);
-  const target = logger === false ? silentLogger : (logger ?? stderrLogger);
+  const target = logger === false ? silentLogger : guardedLogger(logger ?? stderrLogger);
   return Object.freeze({ registry, decoder, strict, throws: failure === "throw", reserveMs, logger: target });
 }
 

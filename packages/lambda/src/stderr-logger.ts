@@ -4,6 +4,9 @@ import type { Logger } from "@cdckit/consumer";
 /** pino's numbers. */
 const levels = { warn: 40, error: 50 } as const;
 
+/** How many causes of an error are written, the cause of its cause included. */
+const maxCauses = 8;
+
 /** The logger that is used if none was given: warnings and errors, one line each, in the format of pino. */
 export const stderrLogger: Logger = Object.freeze({
   debug: ignore,
@@ -18,17 +21,24 @@ export const silentLogger: Logger = Object.freeze({ debug: ignore, info: ignore,
 function ignore(): void {}
 
 function write(level: number, fields: Readonly<Record<string, unknown>>, msg: string): void {
-  const { err, ...rest } = fields;
-  process.stderr.write(
-    `${JSON.stringify({ level, time: Date.now(), ...rest, ...(err === undefined ? {} : { err: errorForm(err) }), msg })}\n`,
-  );
+  process.stderr.write(`${lineOf({ level, time: Date.now() }, fields, msg)}\n`);
 }
 
-/** What pino writes of an error, with its causes. */
-function errorForm(error: unknown): unknown {
+/** A line is written whatever its fields are: an error of a handler may have members that refer to themselves, or that throw. */
+function lineOf(head: object, { err, ...rest }: Readonly<Record<string, unknown>>, msg: string): string {
+  try {
+    return JSON.stringify({ ...head, ...rest, ...(err === undefined ? {} : { err: errorForm(err, maxCauses) }), msg });
+  } catch {
+    return JSON.stringify({ ...head, ...rest, msg });
+  }
+}
+
+/** What pino writes of an error, with its causes. A chain of causes may lead back to its beginning, so that it is cut. */
+function errorForm(error: unknown, causesLeft: number): unknown {
   if (!(error instanceof Error)) {
     return String(error);
   }
   const { name, message, stack, cause } = error;
-  return { type: name, message, stack, ...(cause === undefined ? {} : { cause: errorForm(cause) }) };
+  const isLast = cause === undefined || causesLeft === 0;
+  return { type: name, message, stack, ...(isLast ? {} : { cause: errorForm(cause, causesLeft - 1) }) };
 }

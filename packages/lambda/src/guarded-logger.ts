@@ -1,0 +1,21 @@
+import type { Logger } from "@cdckit/consumer";
+
+/**
+ * The logger. What it throws or rejects with goes no further: the answer to Lambda would be lost, and the records of all partitions would come
+ * again.
+ */
+export function guardedLogger(logger: Logger): Logger {
+  const guarded =
+    (level: keyof Logger): Logger["info"] =>
+    (fields, message) => {
+      try {
+        // A logger of JavaScript may be async, whatever its type says.
+        void Promise.resolve(logger[level](fields, message) as unknown).catch(ignore);
+      } catch {
+        // There is no other place to say it.
+      }
+    };
+  return Object.freeze({ debug: guarded("debug"), info: guarded("info"), warn: guarded("warn"), error: guarded("error") });
+}
+
+function ignore(): void {}
