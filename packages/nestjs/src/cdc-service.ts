@@ -54,11 +54,10 @@ export class CdcService implements OnApplicationBootstrap, BeforeApplicationShut
   #register(wrapper: Wrapper, instance: object): void {
     const marks = handlerMarksOf(instance);
     const [first] = marks;
-    if (first !== undefined && !wrapper.isDependencyTreeStatic()) {
-      throw new NestCdcError(
-        "invalid-handler",
-        `${instance.constructor.name}.${String(first.method)} belongs to a provider of a request, and an event has no request; use the default scope`,
-      );
+    const owner = first === undefined ? null : ownerWithoutInstance(wrapper);
+    if (first !== undefined && owner !== null) {
+      const name = `${instance.constructor.name}.${String(first.method)}`;
+      throw new NestCdcError("invalid-handler", `${name} belongs to ${owner}; use the default scope`);
     }
     const call =
       ({ method }: HandlerMark): AnyHandler =>
@@ -75,6 +74,15 @@ export class CdcService implements OnApplicationBootstrap, BeforeApplicationShut
     }
     this.#end(error);
   }
+}
+
+/** What a provider is that has no instance which events could be given to. Null: it has one. */
+function ownerWithoutInstance(wrapper: Wrapper): string | null {
+  if (wrapper.isTransient) {
+    // Each class that injects it has its own. What the wrapper holds is an object whose constructor never ran.
+    return "a transient provider, and the app has no instance of its own of it";
+  }
+  return wrapper.isDependencyTreeStatic() ? null : "a provider of a request, and an event has no request";
 }
 
 /**

@@ -1,0 +1,47 @@
+import { type ConsumerOptions, silentLogger } from "@cdckit/consumer";
+import { memory } from "@cdckit/testkit";
+import { Injectable, Module, Scope } from "@nestjs/common";
+import { NestFactory } from "@nestjs/core";
+import { expect, test } from "vitest";
+import { CdcHandler, CdcModule, isNestCdcError } from "./index.ts";
+
+/** A provider with a handler. Its decorators are called by hand: sources run with type stripping alone, which leaves decorators in. */
+function handlersOf(scope: Scope): new () => object {
+  class Orders {
+    created(): void {}
+  }
+  CdcHandler("orders", "create")(Orders.prototype, "created", {});
+  Injectable({ scope })(Orders);
+  return Orders;
+}
+
+async function startError(provider: new () => object): Promise<unknown> {
+  const options: ConsumerOptions = {
+    driver: memory({ topics: { "shop.public.orders": 1 } }),
+    groupId: "nest",
+    topics: ["shop.public.orders"],
+    logger: silentLogger,
+    signals: false,
+  };
+  class App {}
+  Module({ imports: [CdcModule.forRoot(options)], providers: [provider] })(App);
+  try {
+    const app = await NestFactory.createApplicationContext(App, { logger: false, abortOnError: false });
+    await app.close();
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
+// Of a transient provider, Nest keeps an object whose constructor never ran.
+test.each([
+  ["a transient provider", Scope.TRANSIENT, "Orders.created belongs to a transient provider, and the app has no instance of its own of it"],
+  ["a provider of a request", Scope.REQUEST, "Orders.created belongs to a provider of a request, and an event has no request"],
+] as const)("a handler of %s is refused when the app starts", async (_, scope, message) => {
+  const error = await startError(handlersOf(scope));
+  expect(isNestCdcError(error)).toBe(true);
+  expect((error as Error).message).toBe(`[invalid-handler] ${message}; use the default scope`);
+});
+
+test("a handler of a provider of the default scope is taken", async () => expect(await startError(handlersOf(Scope.DEFAULT))).toBeNull());
