@@ -12,11 +12,15 @@ export interface Target {
   readonly name: string;
 }
 
-/**
- * Column names with their types, without lengths: a cast to `varchar(3)` would cut a value off in silence, but writing the value to such a
- * column is an error. Null: a generated column, which the table computes and nobody writes.
- */
-export type TableColumns = ReadonlyMap<string, string | null>;
+export interface TableColumn {
+  /** Without a length: a cast to `varchar(3)` would cut a value off in silence, but writing the value to such a column is an error. */
+  readonly type: string;
+  /** The table computes it, and nobody writes it. It may be part of the key, and then it says which row is meant. */
+  readonly isGenerated: boolean;
+}
+
+/** Columns by their names. */
+export type TableColumns = ReadonlyMap<string, TableColumn>;
 
 /** What the sink knows about the tables that it writes. Creates and alters them if the options say so. */
 export class Tables {
@@ -171,7 +175,7 @@ export class Tables {
       if (there === undefined) {
         return [`add column if not exists ${quoteName(name)} ${this.#newTypeOf(topic, name, type)}`];
       }
-      const wider = this.#options.widen && there !== null ? widerType(there, type) : null;
+      const wider = this.#options.widen && !there.isGenerated ? widerType(there.type, type) : null;
       return wider === null ? [] : [`alter column ${quoteName(name)} type ${wider}`];
     });
   }
@@ -190,8 +194,8 @@ function latestType(before: string, latest: string): string {
 /** Whether the columns are there, and take the row's numbers. */
 function holds(columns: TableColumns, row: Columns): boolean {
   for (const name in row) {
-    const type = columns.get(name);
-    if (type === undefined ? row[name] !== null : type !== null && !holdsNumber(type, row[name])) {
+    const column = columns.get(name);
+    if (column === undefined ? row[name] !== null : !column.isGenerated && !holdsNumber(column.type, row[name])) {
       return false;
     }
   }
@@ -201,9 +205,9 @@ function holds(columns: TableColumns, row: Columns): boolean {
 async function columnsOf(statements: Statements, target: Target): Promise<TableColumns> {
   const { rows } = await statements.query({
     text:
-      "select attname, case attgenerated when '' then format_type(atttypid, -1) end as type from pg_attribute " +
+      "select attname, format_type(atttypid, -1) as type, attgenerated::text as generated from pg_attribute " +
       "where attrelid = to_regclass($1) and attnum > 0 and not attisdropped order by attnum",
     values: [quoteTable(target)],
   });
-  return new Map(rows.map(({ attname, type }) => [String(attname), type === null ? null : String(type)]));
+  return new Map(rows.map(({ attname, type, generated }) => [String(attname), { type: String(type), isGenerated: generated !== "" }]));
 }

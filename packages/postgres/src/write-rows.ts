@@ -3,6 +3,7 @@ import { holdsNumber, missingForm } from "./column-type.ts";
 import { isPostgresSinkError, PostgresRefusal, PostgresSinkError } from "./errors.ts";
 import type { PendingRow } from "./pending-rows.ts";
 import { quoteName, quoteTable } from "./quote.ts";
+import { groupsOf } from "./row-groups.ts";
 import type { TableColumns, Target } from "./tables.ts";
 import type { Statements } from "./transaction.ts";
 import { valueText } from "./value-text.ts";
@@ -23,44 +24,56 @@ export async function writeRows(
   rows: readonly PendingRow[],
   options: WriteOptions,
 ): Promise<void> {
-  for (const { names, keyNames, kind, rows: sameShape } of groupsOf(rows, columns)) {
-    const values = arraysOf(target, names, sameShape, columns);
+  for (const { kind, keyNames, names, rows: sameShape } of groupsOf(target, rows, columns)) {
     switch (kind) {
       case "delete":
-        await send(deleteText(target, names, columns));
+        await send(keyNames, deleteText(target, keyNames, columns));
         break;
       case "upsert":
-        await send(upsertText(target, names, keyNames, columns));
+        await upsert();
         break;
       case "insert-without":
         await insertWithout();
         break;
       case "update": {
-        const { rowCount } = await send(updateText(target, names, keyNames, columns));
+        const others = names.filter((name) => !keyNames.includes(name));
+        const { rowCount } = await send([...keyNames, ...others], updateText(target, keyNames, others, lacking(), columns));
         if (rowCount !== sameShape.length) {
           await insertWithout();
         }
       }
     }
 
-    async function send(text: string): Promise<{ readonly rowCount: number | null }> {
+    /** The columns are those that the text names, in its order. */
+    async function send(bound: readonly string[], text: string): Promise<{ readonly rowCount: number | null }> {
+      const values = arraysOf(target, bound, sameShape, columns);
       try {
         return await statements.query({ text, values });
       } catch (error) {
-        throw withColumn(error, target, names, sameShape, columns);
+        throw withColumn(error, target, bound, sameShape, columns);
       }
+    }
+
+    function lacking(): readonly string[] {
+      return [...columns.keys()].filter((name) => sameShape[0]?.[name] === UNAVAILABLE);
+    }
+
+    async function upsert(): Promise<void> {
+      if (names.length === 0) {
+        throw new PostgresSinkError("schema-mismatch", `${quoteTable(target)} generates every column that a row came with`);
+      }
+      await send(names, upsertText(target, names, keyNames, columns));
     }
 
     async function insertWithout(): Promise<void> {
       if (options.refusesIncomplete) {
-        const lacking = [...columns.keys()].filter((name) => sameShape[0]?.[name] === UNAVAILABLE).map(quoteName);
         throw new PostgresSinkError(
           "row-incomplete",
-          `a row of ${quoteTable(target)} came without ${lacking.join(", ")}, and the table does not have it: the source left out large ` +
+          `a row of ${quoteTable(target)} came without ${lacking().map(quoteName).join(", ")}, and the table does not have it: the source left out large ` +
             "values that an update did not change (REPLICA IDENTITY FULL makes PostgreSQL send them), or earlier changes were not read",
         );
       }
-      await send(upsertText(target, names, keyNames, columns));
+      await upsert();
     }
   }
 }
@@ -74,7 +87,7 @@ function withColumn(error: unknown, target: Target, names: readonly string[], ro
     return error;
   }
   for (const name of names) {
-    const type = columns.get(name) ?? "text";
+    const type = columns.get(name)?.type ?? "text";
     const form = rows.map((row) => missingForm(type, row[name])).find((found) => found !== null);
     if (form !== undefined) {
       return new PostgresSinkError(
@@ -88,55 +101,9 @@ function withColumn(error: unknown, target: Target, names: readonly string[], ro
   return error;
 }
 
-/** `update`: rows of the table with some columns UNAVAILABLE. `insert-without`: such rows that the table cannot have yet. */
-type Kind = "delete" | "upsert" | "update" | "insert-without";
-
-/** Rows that are written by one statement. */
-interface Group {
-  readonly kind: Kind;
-  readonly keyNames: readonly string[];
-  /** Columns that are UNAVAILABLE are left out, and so are those that the table lacks, because they are null in every row, or generates. */
-  readonly names: readonly string[];
-  readonly rows: Columns[];
-}
-
-function isWritten(columns: TableColumns, name: string): boolean {
-  return (columns.get(name) ?? null) !== null;
-}
-
-/** Deletes come first: a row may have been deleted to make room for another one under a unique index. */
-function groupsOf(rows: readonly PendingRow[], columns: TableColumns): readonly Group[] {
-  const groups = new Map<string, Group>();
-  for (const { key, row, isNew } of rows) {
-    const all: Columns = row === null ? key : { ...key, ...row };
-    const keyNames = Object.keys(key);
-    let isComplete = true;
-    const names: string[] = [];
-    for (const name in all) {
-      if (!isWritten(columns, name)) {
-        continue;
-      }
-      if (all[name] === UNAVAILABLE) {
-        isComplete = false;
-      } else {
-        names.push(name);
-      }
-    }
-    const kind = row === null ? "delete" : isComplete ? "upsert" : isNew ? "insert-without" : "update";
-    const id = JSON.stringify([kind, keyNames, names]);
-    const group = groups.get(id);
-    if (group === undefined) {
-      groups.set(id, { kind, keyNames, names, rows: [all] });
-    } else {
-      group.rows.push(all);
-    }
-  }
-  return [...groups.values()].sort((a, b) => Number(b.kind === "delete") - Number(a.kind === "delete"));
-}
-
 function arraysOf(target: Target, names: readonly string[], rows: readonly Columns[], columns: TableColumns): (string | null)[][] {
   return names.map((name) => {
-    const type = columns.get(name) ?? "text";
+    const type = columns.get(name)?.type ?? "text";
     return rows.map((row) => {
       if (!holdsNumber(type, row[name])) {
         throw unfit(target, name, type, row[name]);
@@ -163,7 +130,7 @@ function unnested(names: readonly string[]): string {
 }
 
 function typed(names: readonly string[], columns: TableColumns): readonly string[] {
-  return names.map((name, i) => `u.c${i}::${columns.get(name)}`);
+  return names.map((name, i) => `u.c${i}::${columns.get(name)?.type}`);
 }
 
 /** Identity columns are written too: they get the source's values. */
@@ -177,18 +144,31 @@ function upsertText(target: Target, names: readonly string[], keyNames: readonly
   );
 }
 
-/** Not an upsert, because PostgreSQL checks `not null` before it checks whether the row exists. */
-function updateText(target: Target, names: readonly string[], keyNames: readonly string[], columns: TableColumns): string {
+/**
+ * Not an upsert, because PostgreSQL checks `not null` before it checks whether the row exists. If nothing but the key is known, a column is
+ * set to what it is, so that the number of rows tells whether they are there.
+ */
+function updateText(
+  target: Target,
+  keyNames: readonly string[],
+  others: readonly string[],
+  lacking: readonly string[],
+  columns: TableColumns,
+): string {
+  const names = [...keyNames, ...others];
   const types = typed(names, columns);
-  const set = names.flatMap((name, i) =>
-    keyNames.includes(name) && names.length > keyNames.length ? [] : `${quoteName(name)} = ${types[i]}`,
-  );
-  const same = keyNames.map((name) => `t.${quoteName(name)} = ${types[names.indexOf(name)]}`);
-  return `update ${quoteTable(target)} as t set ${set.join(", ")} from ${unnested(names)} where ${same.join(" and ")}`;
+  const set = others.map((name, i) => `${quoteName(name)} = ${types[keyNames.length + i]}`);
+  const same = lacking.slice(0, 1).map((name) => `${quoteName(name)} = t.${quoteName(name)}`);
+  const changes = (set.length > 0 ? set : same).join(", ");
+  return `update ${quoteTable(target)} as t set ${changes} from ${unnested(names)} where ${sameKey(keyNames, columns)}`;
 }
 
-function deleteText(target: Target, names: readonly string[], columns: TableColumns): string {
-  const types = typed(names, columns);
-  const same = names.map((name, i) => `t.${quoteName(name)} = ${types[i]}`).join(" and ");
-  return `delete from ${quoteTable(target)} as t using ${unnested(names)} where ${same}`;
+function deleteText(target: Target, keyNames: readonly string[], columns: TableColumns): string {
+  return `delete from ${quoteTable(target)} as t using ${unnested(keyNames)} where ${sameKey(keyNames, columns)}`;
+}
+
+/** Every column of the key, also one that the table generates: without it, the condition is true for rows of other keys. */
+function sameKey(keyNames: readonly string[], columns: TableColumns): string {
+  const types = typed(keyNames, columns);
+  return keyNames.map((name, i) => `t.${quoteName(name)} = ${types[i]}`).join(" and ");
 }

@@ -1,0 +1,76 @@
+import { type Columns, UNAVAILABLE } from "@cdckit/decode";
+import { PostgresSinkError } from "./errors.ts";
+import type { PendingRow } from "./pending-rows.ts";
+import { quoteName, quoteTable } from "./quote.ts";
+import type { TableColumns, Target } from "./tables.ts";
+
+/** `update`: rows of the table with some columns UNAVAILABLE. `insert-without`: such rows that the table cannot have yet. */
+type Kind = "delete" | "upsert" | "update" | "insert-without";
+
+/** Rows that are written by one statement. */
+export interface RowGroup {
+  readonly kind: Kind;
+  /** All columns of the key. The table has each of them, and may generate it. */
+  readonly keyNames: readonly string[];
+  /**
+   * The columns that are written. Columns that are UNAVAILABLE are left out, and so are those that the table lacks, because they are null in
+   * every row, or generates.
+   */
+  readonly names: readonly string[];
+  readonly rows: Columns[];
+}
+
+/** Deletes come first: a row may have been deleted to make room for another one under a unique index. */
+export function groupsOf(target: Target, rows: readonly PendingRow[], columns: TableColumns): readonly RowGroup[] {
+  const groups = new Map<string, RowGroup>();
+  for (const { key, row, isNew } of rows) {
+    const keyNames = Object.keys(key);
+    checkKey(target, key, keyNames, columns);
+    const all = row === null ? key : withKey(row, key, keyNames);
+    let isComplete = true;
+    const names: string[] = [];
+    for (const name in all) {
+      if (columns.get(name)?.isGenerated !== false) {
+        continue;
+      }
+      if (all[name] === UNAVAILABLE) {
+        isComplete = false;
+      } else {
+        names.push(name);
+      }
+    }
+    const kind = row === null ? "delete" : isComplete ? "upsert" : isNew ? "insert-without" : "update";
+    const id = JSON.stringify([kind, keyNames, names]);
+    const group = groups.get(id);
+    if (group === undefined) {
+      groups.set(id, { kind, keyNames, names, rows: [all] });
+    } else {
+      group.rows.push(all);
+    }
+  }
+  return [...groups.values()].sort((a, b) => Number(b.kind === "delete") - Number(a.kind === "delete"));
+}
+
+/** Refuses a key that cannot be told whole: what is left of it is the key of other rows, too. */
+function checkKey(target: Target, key: Columns, keyNames: readonly string[], columns: TableColumns): void {
+  for (const name of keyNames) {
+    if (!columns.has(name)) {
+      throw new PostgresSinkError(
+        "schema-mismatch",
+        `${quoteTable(target)} has no column ${quoteName(name)}, which is part of the key of its rows: add it, and a unique constraint over the key`,
+      );
+    }
+    if (key[name] === UNAVAILABLE) {
+      throw new PostgresSinkError(
+        "key-missing",
+        `a change of ${quoteTable(target)} came without ${quoteName(name)}, which is part of its key: the source left out a large value`,
+      );
+    }
+  }
+}
+
+/** The columns of the row and of its key. The key is known also where an update did not send a large value again. */
+function withKey(row: Columns, key: Columns, keyNames: readonly string[]): Columns {
+  const all: Columns = { ...key, ...row };
+  return keyNames.some((name) => all[name] === UNAVAILABLE) ? { ...all, ...key } : all;
+}

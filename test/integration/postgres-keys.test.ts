@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CdcEvent, type Columns, UNAVAILABLE } from "@cdckit/decode";
+import { postgres, type PostgresOptions, type PostgresSink } from "@cdckit/postgres";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type RunningPostgres, startPostgres } from "../../scripts/stack/postgres.mjs";
+
+const dir = mkdtempSync(join(tmpdir(), "cdckit-keys-"));
+const partition = Object.freeze({ topic: "shop.public.users", partition: 0, epoch: 1 });
+let server: RunningPostgres;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  server = await startPostgres({ dir });
+  pool = new pg.Pool({ ...server.database });
+  pool.on("error", () => {}); // the server ends idle connections when it is stopped
+});
+
+afterAll(async () => {
+  await pool.end();
+  await server.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+beforeEach(async () => {
+  await pool.query("drop schema if exists copy cascade; create schema copy");
+});
+
+/** A sink, and the table `users` with these columns and constraints. */
+async function sinkOf(columns: string, options: PostgresOptions = {}): Promise<PostgresSink> {
+  await pool.query(`create table copy.users (${columns})`);
+  const sink = postgres({ pool: pool as never, schema: "copy", ...options });
+  await sink.claim("g", [partition]);
+  return sink;
+}
+
+function change(op: string, key: Columns, after: Columns | null): CdcEvent {
+  const table = { schema: "public", name: "users" };
+  return { kind: "change", op, table, key, before: null, after, record: { topic: partition.topic } } as unknown as CdcEvent; // what a sink reads
+}
+
+const apply = (sink: PostgresSink, nextOffset: bigint, ...events: CdcEvent[]): Promise<void> =>
+  sink.apply({ assignment: partition, events, nextOffset });
+
+async function rows(sql = "select * from copy.users order by 1, 2"): Promise<readonly Record<string, unknown>[]> {
+  return (await pool.query<Record<string, unknown>>(sql)).rows;
+}
+
+describe("a key with a column that the table generates", () => {
+  const columns =
+    "tenant int, email text, note text, big text, email_key text generated always as (lower(email)) stored, primary key (tenant, email_key)";
+  const keyOf = (email: string): Columns => ({ tenant: 1, email_key: email.toLowerCase() });
+  const created = (email: string): CdcEvent =>
+    change("create", keyOf(email), { ...keyOf(email), email, note: "a", big: `of ${email}` });
+
+  test("deletes the row of that key, and no other", async () => {
+    const sink = await sinkOf(columns);
+    await apply(sink, 3n, created("Ann@x"), created("Bob@x"), created("Cy@x"));
+    await apply(sink, 4n, change("delete", keyOf("Ann@x"), null));
+    expect(await rows("select email from copy.users order by email")).toEqual([{ email: "Bob@x" }, { email: "Cy@x" }]);
+  });
+
+  test("says which row gets an update without its large values, also if the update tells nothing new", async () => {
+    const sink = await sinkOf(columns);
+    await apply(sink, 2n, created("Ann@x"), created("Bob@x"));
+    const update = (row: Columns): CdcEvent => change("update", keyOf("Ann@x"), { ...keyOf("Ann@x"), ...row });
+    await apply(sink, 3n, update({ email: "Ann@x", note: "b", big: UNAVAILABLE }));
+    await apply(sink, 4n, update({ email: UNAVAILABLE, note: UNAVAILABLE, big: UNAVAILABLE }));
+    expect(await rows("select email, note, big from copy.users order by email")).toEqual([
+      { email: "Ann@x", note: "b", big: "of Ann@x" },
+      { email: "Bob@x", note: "a", big: "of Bob@x" },
+    ]);
+  });
+
+  test("may have no other column", async () => {
+    const sink = await sinkOf("email text, email_key text generated always as (lower(email)) stored primary key, big text");
+    const [key, email] = [{ email_key: "ann@x" }, "Ann@x"];
+    await apply(sink, 1n, change("create", key, { ...key, email, big: "long" }));
+    await apply(sink, 2n, change("update", key, { ...key, email: UNAVAILABLE, big: UNAVAILABLE }));
+    await apply(sink, 3n, change("update", key, { ...key, email, big: UNAVAILABLE }));
+    expect(await rows()).toEqual([{ email, ...key, big: "long" }]);
+    await apply(sink, 4n, change("delete", key, null));
+    expect(await rows()).toEqual([]);
+    await expect(apply(sink, 5n, change("create", key, key))).rejects.toMatchObject({ code: "schema-mismatch" });
+  });
+});
+
+test("an update that tells nothing but the key leaves a key alone that is generated as an identity", async () => {
+  const sink = await sinkOf("id int generated always as identity primary key, big text");
+  await apply(sink, 1n, change("create", { id: 7 }, { id: 7, big: "long" }));
+  await apply(sink, 2n, change("update", { id: 7 }, { id: 7, big: UNAVAILABLE }));
+  expect(await rows()).toEqual([{ id: 7, big: "long" }]);
+});
+
+describe("a key that the table or the change does not have whole", () => {
+  test.each([
+    ["a delete", change("delete", { k: 1, extra: null }, null)],
+    ["a write", change("create", { k: 1, extra: null }, { k: 1, v: 3 })],
+  ])("is refused by %s, and no row is touched", async (_, event) => {
+    const sink = await sinkOf("k int, v int, primary key (k, v)");
+    await pool.query("insert into copy.users values (1, 1), (1, 2)");
+    const refused: unknown = await apply(sink, 1n, event).catch((reason: unknown) => reason);
+    expect(refused).toMatchObject({ code: "schema-mismatch", retriable: false });
+    expect((refused as Error).message).toContain('"copy"."users" has no column "extra", which is part of the key');
+    expect(await rows()).toEqual([
+      { k: 1, v: 1 },
+      { k: 1, v: 2 },
+    ]);
+  });
+
+  test("is refused if the source left out a part of it", async () => {
+    const sink = await sinkOf("k int, v text, primary key (k, v)");
+    const refused = apply(sink, 1n, change("delete", { k: 1, v: UNAVAILABLE } as Columns, null));
+    await expect(refused).rejects.toMatchObject({ code: "key-missing" });
+  });
+
+  test("is that of the key where the row leaves a part of it out", async () => {
+    const sink = await sinkOf("k int, v text, note text, big text, primary key (k, v)");
+    await pool.query("insert into copy.users values (1, 'long', 'a', 'b')");
+    await apply(sink, 1n, change("update", { k: 1, v: "long" }, { k: 1, v: UNAVAILABLE, note: "c", big: UNAVAILABLE }));
+    expect(await rows()).toEqual([{ k: 1, v: "long", note: "c", big: "b" }]);
+  });
+});
