@@ -270,6 +270,21 @@ describe("checkpoints", () => {
     ]);
   });
 
+  test("of sinks that share a connection may be in other tables", async () => {
+    await pool.query("create schema copy");
+    const shared = new pg.Pool({ ...server.database, max: 1 });
+    try {
+      for (const checkpointTable of ["first", "second"]) {
+        const sink = sinkOf({ pool: shared as never, checkpointTable });
+        await sink.claim("g", [partition]);
+        await apply(sink, 5n, created(1));
+        expect(await rows(`select next_offset from copy.${checkpointTable}`)).toEqual([{ next_offset: "5" }]);
+      }
+    } finally {
+      await shared.end();
+    }
+  });
+
   test("are Kafka's if delivery is at least once", async () => {
     const sink = await claimed({ delivery: "at-least-once" });
     await apply(sink, 1n, created(1));

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
 import { PostgresSinkError } from "./errors.ts";
 import { quoteName, quoteTable } from "./quote.ts";
@@ -24,12 +25,18 @@ export interface Claim {
 export class Checkpoints {
   readonly #scope: CheckpointScope;
   readonly #table: string;
+  readonly #advance: { readonly name: string; readonly text: string };
   /** Claims by their assignments. When an assignment is collected, so is its claim. */
   readonly #claims = new WeakMap<PartitionAssignment, Claim>();
 
   constructor(scope: CheckpointScope) {
     this.#scope = scope;
     this.#table = quoteTable({ schema: scope.schema, name: scope.table });
+    this.#advance = prepared(
+      `update ${this.#table} set next_offset = $6, topic_id = $7, changed_at = now() ` +
+        "where group_id = $1 and sink = $2 and topic = $3 and partition = $4 and fence = $5 " +
+        "and (next_offset is null or next_offset < $6 or topic_id <> $7)",
+    );
   }
 
   /**
@@ -100,11 +107,7 @@ export class Checkpoints {
     }
     const row = [claim.groupId, this.#scope.sink, assignment.topic, assignment.partition, claim.fence];
     const { rowCount } = await statements.query({
-      name: "cdckit-advance-topic",
-      text:
-        `update ${this.#table} set next_offset = $6, topic_id = $7, changed_at = now() ` +
-        "where group_id = $1 and sink = $2 and topic = $3 and partition = $4 and fence = $5 " +
-        "and (next_offset is null or next_offset < $6 or topic_id <> $7)",
+      ...this.#advance,
       values: [...row, String(nextOffset), assignment.topicId ?? null],
     });
     if (rowCount === 1) {
@@ -120,6 +123,14 @@ export class Checkpoints {
     this.#claims.delete(assignment);
     throw new PostgresSinkError("fenced", `${placeOf(assignment)}: another member has claimed the partition since; nothing was written`);
   }
+}
+
+/**
+ * A statement that each connection parses once. Its name is made of its text, because pg refuses a second text under the same name, and sinks
+ * with other tables may share a pool.
+ */
+function prepared(text: string): { readonly name: string; readonly text: string } {
+  return { name: `cdckit-advance-${createHash("sha256").update(text).digest("hex").slice(0, 16)}`, text };
 }
 
 function placeOf({ topic, partition }: PartitionAssignment): string {

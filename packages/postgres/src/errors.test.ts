@@ -40,6 +40,21 @@ describe("what PostgreSQL refuses", () => {
     expect(fromStatement(broken, "writing")).toMatchObject({ code: "unavailable", cause: broken });
   });
 
+  test.each([
+    new Error("Cannot use a pool after calling end on the pool"),
+    Object.assign(new TypeError("Invalid URL"), { code: "ERR_INVALID_URL" }),
+    new URIError("URI malformed"),
+  ])("is not what pg refuses by itself, which no other attempt mends: %s", (refused) => {
+    expect(fromStatement(refused, "writing")).toMatchObject({ code: "login-failed", retriable: false, cause: refused });
+  });
+
+  test.each(["Connection terminated unexpectedly", "timeout exceeded when trying to connect", "words of another library"])(
+    "may be a lost connection where only words tell of it: %s",
+    (words) => {
+      expect(fromStatement(new Error(words), "writing")).toMatchObject({ code: "unavailable", retriable: true });
+    },
+  );
+
   test("keeps an error of the sink's own as it is", () => {
     const own = fromStatement(databaseError("23514"), "writing");
     expect(fromStatement(own, "committing")).toBe(own);

@@ -113,13 +113,8 @@ export function fromStatement(error: unknown, what: string): PostgresSinkError {
   const advice = loginAdvice(error, state);
   if (advice !== null) {
     const cause = state === null ? error : new PostgresRefusal(error as Readonly<Record<string, unknown>>, state); // as below
-    return new PostgresSinkError(
-      "login-failed",
-      `${what}: PostgreSQL refuses the connection${state === null ? "" : ` (${state})`}: ${advice}`,
-      {
-        cause,
-      },
-    );
+    const refusal = state === null ? "there is no connection to be had" : `PostgreSQL refuses the connection (${state})`;
+    return new PostgresSinkError("login-failed", `${what}: ${refusal}: ${advice}`, { cause });
   }
   if (state === null) {
     return new PostgresSinkError("unavailable", `${what}: PostgreSQL could not be reached; the batch is tried again`, { cause: error });
@@ -142,10 +137,15 @@ const adviceByState: Readonly<Record<string, string>> = {
   "3D000": "there is no such database: check the database of the connection",
 };
 
-/** The same if pg, or Node's TLS, gives up before PostgreSQL has answered. Their messages hold no secrets. */
+/**
+ * The same if pg, or Node's TLS, gives up before PostgreSQL has answered. Their messages hold no secrets. Every other message may tell of a
+ * connection that was lost, in the words of whichever library the pool is of: that is tried again.
+ */
 const adviceByMessage: readonly (readonly [RegExp, string])[] = [
   [/client password must be a( non-empty)? string/, "the server wants a password, and the connection has none"],
   [/server does not support SSL/, "the server does not speak TLS: set ssl: false, or turn TLS on there"],
+  [/^Cannot use a pool after calling end on the pool$/, "the pool was ended: end it after the consumer has stopped"],
+  [/^(Invalid URL|URI malformed)$/, "its address cannot be read: percent-encode what is special in user and password"],
   [/no pg_hba\.conf entry/, "the server refuses this user from here: check its pg_hba.conf"],
 ];
 
