@@ -52,8 +52,7 @@ describe("a key with a column that the table generates", () => {
   const columns =
     "tenant int, email text, note text, big text, email_key text generated always as (lower(email)) stored, primary key (tenant, email_key)";
   const keyOf = (email: string): Columns => ({ tenant: 1, email_key: email.toLowerCase() });
-  const created = (email: string): CdcEvent =>
-    change("create", keyOf(email), { ...keyOf(email), email, note: "a", big: `of ${email}` });
+  const created = (email: string): CdcEvent => change("create", keyOf(email), { ...keyOf(email), email, note: "a", big: `of ${email}` });
 
   test("deletes the row of that key, and no other", async () => {
     const sink = await sinkOf(columns);
