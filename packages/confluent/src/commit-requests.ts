@@ -49,8 +49,13 @@ export class CommitRequests {
     const { consumer, ended } = this.#parts;
     const answer = new Promise<void>((resolve, reject) => {
       this.#answered = (error, answered) => {
-        if (isAnswerTo(offsets, answered)) {
-          error === undefined ? resolve() : reject(error);
+        if (!isAnswerTo(offsets, answered)) {
+          return;
+        }
+        if (error === undefined) {
+          resolve();
+        } else {
+          reject(error);
         }
       };
     });

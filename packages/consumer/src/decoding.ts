@@ -45,7 +45,8 @@ function ownDecoder(
 }
 
 function hasWholeRows(event: CdcEvent, select: ColumnSelector | null): boolean {
-  return (event.kind === "change" || event.kind === "row") && select?.(event.table, event.kind === "row" ? "row" : event.op) == null;
+  const hasRows = event.kind === "change" || event.kind === "row";
+  return hasRows && (select === null || select(event.table, event.kind === "row" ? "row" : event.op) === null);
 }
 
 /** Each message about a wrong option begins with the name of the option. */
