@@ -10,6 +10,8 @@ export interface PendingRow {
   readonly row: Columns | null;
   /** The row was created in this batch. The table has no value for a column that is UNAVAILABLE: what it has under the key is another row. */
   readonly isNew: boolean;
+  /** The key's row of before was deleted in this batch, and goes first: what it has in columns that the new row lacks is not the new row's. */
+  readonly isReplaced?: boolean;
 }
 
 /** Changes to one table, only the last of each row. If the table was truncated among them, it is emptied first. */
@@ -100,7 +102,8 @@ function put(rows: Map<string, PendingRow>, pending: PendingRow): void {
     return;
   }
   const isNew = pending.isNew || previous.isNew || previous.row === null;
-  rows.set(name, { key: pending.key, row: pending.isNew ? pending.row : applyTo(pending.row, previous.row), isNew });
+  const isReplaced = previous.row === null || previous.isReplaced === true;
+  rows.set(name, { key: pending.key, row: pending.isNew ? pending.row : applyTo(pending.row, previous.row), isNew, isReplaced });
 }
 
 /** The old key of a row whose key has changed, for systems that write one event for the change and not two. */

@@ -13,7 +13,7 @@ export interface RowGroup {
   /** All columns of the key. The table has each of them, and may generate it. */
   readonly keyNames: readonly string[];
   /**
-   * The columns that are written. Columns that are UNAVAILABLE are left out, and so are those that the table lacks, because they are null in
+   * The columns that are written, or of a delete the key. Columns that are UNAVAILABLE are left out, and so are those that the table lacks, because they are null in
    * every row, or generates.
    */
   readonly names: readonly string[];
@@ -23,32 +23,47 @@ export interface RowGroup {
 /** Deletes come first: a row may have been deleted to make room for another one under a unique index. */
 export function groupsOf(target: Target, rows: readonly PendingRow[], columns: TableColumns): readonly RowGroup[] {
   const groups = new Map<string, RowGroup>();
-  for (const { key, row, isNew } of rows) {
+  for (const { key, row, isNew, isReplaced } of rows) {
     const keyNames = Object.keys(key);
     checkKey(target, key, keyNames, columns);
-    const all = row === null ? key : withKey(row, key, keyNames);
-    let isComplete = true;
-    const names: string[] = [];
-    for (const name in all) {
-      if (columns.get(name)?.isGenerated !== false) {
-        continue;
-      }
-      if (all[name] === UNAVAILABLE) {
-        isComplete = false;
-      } else {
-        names.push(name);
-      }
+    if (row === null || isReplaced === true) {
+      put(groups, { kind: "delete", keyNames, names: keyNames }, key);
     }
-    const kind = row === null ? "delete" : isComplete ? "upsert" : isNew ? "insert-without" : "update";
-    const id = JSON.stringify([kind, keyNames, names]);
-    const group = groups.get(id);
-    if (group === undefined) {
-      groups.set(id, { kind, keyNames, names, rows: [all] });
-    } else {
-      group.rows.push(all);
+    if (row !== null) {
+      const all = withKey(row, key, keyNames);
+      const { names, isComplete } = writtenOf(all, columns);
+      put(groups, { kind: isComplete ? "upsert" : isNew ? "insert-without" : "update", keyNames, names }, all);
     }
   }
   return [...groups.values()].sort((a, b) => Number(b.kind === "delete") - Number(a.kind === "delete"));
+}
+
+function put(groups: Map<string, RowGroup>, shape: Omit<RowGroup, "rows">, row: Columns): void {
+  const { kind, keyNames, names } = shape;
+  const id = JSON.stringify([kind, keyNames, names]);
+  const group = groups.get(id);
+  if (group === undefined) {
+    groups.set(id, { ...shape, rows: [row] });
+  } else {
+    group.rows.push(row);
+  }
+}
+
+/** The columns of the row that are written, and whether they are all that the table has a place for. */
+function writtenOf(row: Columns, columns: TableColumns): { readonly names: readonly string[]; readonly isComplete: boolean } {
+  let isComplete = true;
+  const names: string[] = [];
+  for (const name in row) {
+    if (columns.get(name)?.isGenerated !== false) {
+      continue;
+    }
+    if (row[name] === UNAVAILABLE) {
+      isComplete = false;
+    } else {
+      names.push(name);
+    }
+  }
+  return { names, isComplete };
 }
 
 /** Refuses a key that cannot be told whole: what is left of it is the key of other rows, too. */
