@@ -1,29 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type CdcEvent, type Columns, DecodeError, UNAVAILABLE } from "@cdckit/decode";
 import { postgres, type PostgresClient, type PostgresOptions, type PostgresPool, type PostgresSink } from "@cdckit/postgres";
-import pg from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type RunningPostgres, startPostgres } from "../../scripts/stack/postgres.mjs";
+import type pg from "pg";
+import { beforeEach, describe, expect, test } from "vitest";
 import { TcpProxy } from "../chaos/tcp-proxy.ts";
+import { ownPostgres } from "./own-postgres.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "cdckit-faults-"));
 const partition = Object.freeze({ topic: "shop.public.orders", partition: 0, epoch: 1 });
-let server: RunningPostgres;
-let pool: pg.Pool;
-
-beforeAll(async () => {
-  server = await startPostgres({ dir });
-  pool = new pg.Pool({ ...server.database, max: 20 });
-  pool.on("error", () => {}); // idle connections are ended on purpose here
-});
-
-afterAll(async () => {
-  await pool.end();
-  await server.stop();
-  rmSync(dir, { recursive: true, force: true });
-});
+const { server, pool } = await ownPostgres({ max: 20 });
 
 beforeEach(async () => {
   await pool.query("drop schema if exists copy cascade");

@@ -1,28 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type CdcEvent, type Columns, UNAVAILABLE } from "@cdckit/decode";
 import { postgres, type PostgresOptions, type PostgresSink } from "@cdckit/postgres";
-import pg from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type RunningPostgres, startPostgres } from "../../scripts/stack/postgres.mjs";
+import { beforeEach, describe, expect, test } from "vitest";
+import { ownPostgres } from "./own-postgres.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "cdckit-keys-"));
 const partition = Object.freeze({ topic: "shop.public.users", partition: 0, epoch: 1 });
-let server: RunningPostgres;
-let pool: pg.Pool;
-
-beforeAll(async () => {
-  server = await startPostgres({ dir });
-  pool = new pg.Pool({ ...server.database });
-  pool.on("error", () => {}); // the server ends idle connections when it is stopped
-});
-
-afterAll(async () => {
-  await pool.end();
-  await server.stop();
-  rmSync(dir, { recursive: true, force: true });
-});
+const { pool } = await ownPostgres();
 
 beforeEach(async () => {
   await pool.query("drop schema if exists copy cascade; create schema copy");

@@ -1,33 +1,17 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type CdcEvent, type ChangeEvent, type Columns, createDecoder, type Decoder, type SchemaSeen, UNAVAILABLE } from "@cdckit/decode";
 import { createConsumer } from "@cdckit/consumer";
 import { postgres, type PostgresOptions, type PostgresSink } from "@cdckit/postgres";
 import { fromBundle } from "@cdckit/registry";
 import { bundledRecordings, memory, MemoryBroker, readRecording } from "@cdckit/testkit";
 import pg from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type RunningPostgres, startPostgres } from "../../scripts/stack/postgres.mjs";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { ownPostgres } from "./own-postgres.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "cdckit-sink-"));
 const partition = Object.freeze({ topic: "shop.public.orders", partition: 0, epoch: 1 });
-let server: RunningPostgres;
-let pool: pg.Pool;
+const { server, pool } = await ownPostgres();
 const sinks: PostgresSink[] = [];
 
-beforeAll(async () => {
-  server = await startPostgres({ dir });
-  pool = new pg.Pool({ ...server.database });
-  pool.on("error", () => {}); // the server ends idle connections when it is stopped
-});
-
-afterAll(async () => {
-  await Promise.all(sinks.map((sink) => sink.close()));
-  await pool.end();
-  await server.stop();
-  rmSync(dir, { recursive: true, force: true });
-});
+afterAll(() => Promise.all(sinks.map((sink) => sink.close())));
 
 beforeEach(async () => {
   await pool.query("drop schema if exists copy cascade");
