@@ -85,10 +85,12 @@ export class CommitRequests {
 
 /** An answer that comes after its deadline must not count as the one to the commit after it. Some errors name no offsets. */
 function isAnswerTo(sent: readonly OffsetCommit[], answered: Answered): boolean {
-  const isSame = ({ assignment, offset }: OffsetCommit): boolean =>
-    answered?.some((one) => one.topic === assignment.topic && one.partition === assignment.partition && one.offset === Number(offset)) ===
-    true;
-  return answered === undefined || answered.length === 0 || sent.every(isSame);
+  if (answered === undefined || answered.length === 0) {
+    return true;
+  }
+  return sent.every(({ assignment: { topic, partition }, offset }) =>
+    answered.some((one) => one.topic === topic && one.partition === partition && one.offset === Number(offset)),
+  );
 }
 
 /** Offsets in the client's form, each with the id of its topic as metadata. */

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+
 /**
  * The part of @platformatic/kafka that the driver uses, in types of our own: those of its versions 1 and 2 differ, and this package must
  * compile without the client. All of it is exported by the client's main module: connections, `createAPI`, and the protocol's requests,

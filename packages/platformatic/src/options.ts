@@ -1,6 +1,7 @@
 import type { ConnectionOptions as TlsOptions } from "node:tls";
 import { checkConnection } from "./check-connection.ts";
 import { PlatformaticDriverError } from "./errors.ts";
+import { maxInt32 } from "./requests.ts";
 
 /** Options of the group membership and of fetches. */
 export interface PlatformaticTuning {
@@ -130,8 +131,6 @@ const numbers = Object.freeze({
   maxWaitMs: 500,
   metadataMaxAgeMs: 60_000,
 });
-/** Requests have no room for more. */
-const maxInt32 = 2 ** 31 - 1;
 /** What Kafka's brokers have as `group.consumer.session.timeout.ms` if nobody has changed it. */
 const consumerSessionTimeoutMs = 45_000;
 

@@ -15,6 +15,7 @@ import { makeError } from "./errors.ts";
 import type { FetchedPartition } from "./fetch-response.ts";
 import type { Leaders } from "./leaders.ts";
 import { type ClientError, codes } from "./low-level-client.ts";
+import { maxInt32 } from "./requests.ts";
 
 export interface PartitionReaderParts {
   readonly brokers: Pick<BrokerQuestions, "ends">;
@@ -34,8 +35,6 @@ export interface PartitionReaderParts {
 }
 
 const retryPauseMs = 200;
-/** Requests have no room for more. */
-const maxInt32 = 2 ** 31 - 1;
 /** A batch that could not be read is fetched again so many times: it may have been damaged on the way. */
 const maxReads = 3;
 const otherTopicCodes: ReadonlySet<number> = new Set([codes.unknownTopicId, codes.inconsistentTopicId, codes.unknownTopicOrPartition]);

@@ -13,8 +13,8 @@ export interface RowGroup {
   /** All columns of the key. The table has each of them, and may generate it. */
   readonly keyNames: readonly string[];
   /**
-   * The columns that are written, or of a delete the key. Columns that are UNAVAILABLE are left out, and so are those that the table lacks, because they are null in
-   * every row, or generates.
+   * The columns that are written; none of a delete. Columns that are UNAVAILABLE are left out, and so are those that the table generates, and
+   * those that it lacks, because they are null in every row.
    */
   readonly names: readonly string[];
   readonly rows: Columns[];
@@ -27,7 +27,7 @@ export function groupsOf(target: Target, rows: readonly PendingRow[], columns: T
     const keyNames = Object.keys(key);
     checkKey(target, key, keyNames, columns);
     if (row === null || isReplaced === true) {
-      put(groups, { kind: "delete", keyNames, names: keyNames }, key);
+      put(groups, { kind: "delete", keyNames, names: [] }, key);
     }
     if (row !== null) {
       const all = withKey(row, key, keyNames);

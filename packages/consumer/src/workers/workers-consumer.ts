@@ -186,13 +186,13 @@ class ThreadedConsumer implements WorkersConsumer {
 
   /** Stops waiting for what is in flight: each member as it does by itself, and a thread that does not answer by its end. */
   #force(why: string): void {
-    const busy = this.#threads.filter(({ isDrained }) => !isDrained).map(({ name }) => name);
-    const names = busy.length === 0 ? "" : ` (still at work: ${busy.join(", ")})`;
     this.#tell("force");
     if (this.#state.phase === "closing") {
       this.#endAllAfter(forcedCloseMs); // what was in flight is handled, or is an error already
       return;
     }
+    const busy = this.#threads.filter(({ isDrained }) => !isDrained).map(({ name }) => name);
+    const names = busy.length === 0 ? "" : ` (still at work: ${busy.join(", ")})`;
     this.#dispatch({
       type: "force",
       error: new ConsumerError("work-abandoned", `${why}${names}: what was not handled and committed by then comes again after a restart`, {

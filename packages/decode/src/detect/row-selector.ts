@@ -62,8 +62,8 @@ export class RowSelector implements RowSelection {
   /** The events of a record, with the columns that are wanted. `attempt` reads the record with the current columns. */
   read(cursor: RecordCursor, attempt: (cursor: RecordCursor) => Outcome): Outcome {
     let outcome: Outcome;
+    this.isGuess = true;
     try {
-      this.isGuess = true;
       outcome = this.#readWith(this.#unwanted.isLarge ? noColumns : this.#guess, cursor, attempt);
     } catch (error) {
       if (!isDecodeError(error) || error.retriable) {
@@ -72,9 +72,8 @@ export class RowSelector implements RowSelection {
       this.isGuess = false;
       outcome = this.#readWith(noColumns, cursor, attempt);
       return isPending(outcome) ? outcome : this.#readAsWanted(outcome, cursor, attempt);
-    } finally {
-      this.isGuess = false;
     }
+    this.isGuess = false;
     if (isPending(outcome)) {
       return outcome;
     }
