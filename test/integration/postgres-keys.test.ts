@@ -114,3 +114,33 @@ test.each([
   await apply(sink, 3n, change("delete", { id: 1 }, null), event);
   expect((await rows())[0]).toEqual({ id: 1, note: null });
 });
+
+describe("a key with null", () => {
+  const columns = "tenant int, region text, note text, big text";
+  const keyOf = (region: string | null): Columns => ({ tenant: 1, region });
+  const created = (region: string | null): CdcEvent => change("create", keyOf(region), { ...keyOf(region), note: "a", big: "long" });
+
+  test("is one row, which is written, updated and deleted, if the table takes nulls for equal", async () => {
+    const sink = await sinkOf(`${columns}, unique nulls not distinct (region, tenant)`);
+    await apply(sink, 3n, created(null), created("eu"), created(null));
+    await apply(sink, 4n, change("update", keyOf(null), { ...keyOf(null), note: "b", big: UNAVAILABLE }));
+    expect(await rows("select region, note, big from copy.users order by 1")).toEqual([
+      { region: "eu", note: "a", big: "long" },
+      { region: null, note: "b", big: "long" },
+    ]);
+    await apply(sink, 5n, change("delete", keyOf(null), null));
+    expect(await rows("select region from copy.users")).toEqual([{ region: "eu" }]);
+  });
+
+  test.each([
+    ["a delete", change("delete", keyOf(null), null)],
+    ["a write", created(null)],
+  ])("is refused by %s if the table tells nulls apart, because it may be of several rows", async (_, event) => {
+    const sink = await sinkOf(`${columns}, unique (tenant, region), unique nulls not distinct (tenant, note)`);
+    await pool.query("insert into copy.users values (1, null, 'a'), (1, null, 'b')");
+    const refused = apply(sink, 1n, event);
+    await expect(refused).rejects.toMatchObject({ code: "key-missing", retriable: false });
+    await expect(refused).rejects.toThrow('null in "region" of its key: give the table a constraint unique nulls not distinct ("tenant", "region")');
+    expect(await rows("select from copy.users")).toHaveLength(2);
+  });
+});

@@ -12,6 +12,8 @@ export interface RowGroup {
   readonly kind: Kind;
   /** All columns of the key. The table has each of them, and may generate it. */
   readonly keyNames: readonly string[];
+  /** The columns of the key that are null in every row. */
+  readonly nullKeys: readonly string[];
   /**
    * The columns that are written; none of a delete. Columns that are UNAVAILABLE are left out, and so are those that the table generates, and
    * those that it lacks, because they are null in every row.
@@ -38,12 +40,13 @@ export function groupsOf(target: Target, rows: readonly PendingRow[], columns: T
   return [...groups.values()].sort((a, b) => Number(b.kind === "delete") - Number(a.kind === "delete"));
 }
 
-function put(groups: Map<string, RowGroup>, shape: Omit<RowGroup, "rows">, row: Columns): void {
+function put(groups: Map<string, RowGroup>, shape: Pick<RowGroup, "kind" | "keyNames" | "names">, row: Columns): void {
   const { kind, keyNames, names } = shape;
-  const id = JSON.stringify([kind, keyNames, names]);
+  const nullKeys = keyNames.filter((name) => row[name] === null);
+  const id = JSON.stringify([kind, keyNames, nullKeys, names]);
   const group = groups.get(id);
   if (group === undefined) {
-    groups.set(id, { ...shape, rows: [row] });
+    groups.set(id, { ...shape, nullKeys, rows: [row] });
   } else {
     group.rows.push(row);
   }

@@ -1,9 +1,10 @@
 import { type Columns, UNAVAILABLE } from "@cdckit/decode";
 import { holdsNumber, missingForm } from "./column-type.ts";
 import { isPostgresSinkError, PostgresRefusal, PostgresSinkError } from "./errors.ts";
+import { checkNullKeys } from "./null-keys.ts";
 import type { PendingRow } from "./pending-rows.ts";
 import { quoteName, quoteTable } from "./quote.ts";
-import { groupsOf } from "./row-groups.ts";
+import { groupsOf, type RowGroup } from "./row-groups.ts";
 import type { TableColumns, Target } from "./tables.ts";
 import type { Statements } from "./transaction.ts";
 import { valueText } from "./value-text.ts";
@@ -24,10 +25,13 @@ export async function writeRows(
   rows: readonly PendingRow[],
   options: WriteOptions,
 ): Promise<void> {
-  for (const { kind, keyNames, names, rows: sameShape } of groupsOf(target, rows, columns)) {
+  const groups = groupsOf(target, rows, columns);
+  await checkNullKeys(statements, target, groups);
+  for (const group of groups) {
+    const { kind, keyNames, names, rows: sameShape } = group;
     switch (kind) {
       case "delete":
-        await send(keyNames, deleteText(target, keyNames, columns));
+        await send(keyNames, deleteText(target, group, columns));
         break;
       case "upsert":
         await upsert();
@@ -37,7 +41,7 @@ export async function writeRows(
         break;
       case "update": {
         const others = names.filter((name) => !keyNames.includes(name));
-        const { rowCount } = await send([...keyNames, ...others], updateText(target, keyNames, others, lacking(), columns));
+        const { rowCount } = await send([...keyNames, ...others], updateText(target, group, others, lacking(), columns));
         if (rowCount !== sameShape.length) {
           await insertWithout();
         }
@@ -150,25 +154,30 @@ function upsertText(target: Target, names: readonly string[], keyNames: readonly
  */
 function updateText(
   target: Target,
-  keyNames: readonly string[],
+  group: RowGroup,
   others: readonly string[],
   lacking: readonly string[],
   columns: TableColumns,
 ): string {
+  const { keyNames } = group;
   const names = [...keyNames, ...others];
   const types = typed(names, columns);
   const set = others.map((name, i) => `${quoteName(name)} = ${types[keyNames.length + i]}`);
   const same = lacking.slice(0, 1).map((name) => `${quoteName(name)} = t.${quoteName(name)}`);
   const changes = (set.length > 0 ? set : same).join(", ");
-  return `update ${quoteTable(target)} as t set ${changes} from ${unnested(names)} where ${sameKey(keyNames, columns)}`;
+  return `update ${quoteTable(target)} as t set ${changes} from ${unnested(names)} where ${sameKey(group, columns)}`;
 }
 
-function deleteText(target: Target, keyNames: readonly string[], columns: TableColumns): string {
-  return `delete from ${quoteTable(target)} as t using ${unnested(keyNames)} where ${sameKey(keyNames, columns)}`;
+function deleteText(target: Target, group: RowGroup, columns: TableColumns): string {
+  return `delete from ${quoteTable(target)} as t using ${unnested(group.keyNames)} where ${sameKey(group, columns)}`;
 }
 
-/** Every column of the key, also one that the table generates: without it, the condition is true for rows of other keys. */
-function sameKey(keyNames: readonly string[], columns: TableColumns): string {
+/**
+ * Every column of the key, also one that the table generates: without it, the condition is true for rows of other keys. Nothing equals null,
+ * and an index knows `is null`, but not `is not distinct from`.
+ */
+function sameKey({ keyNames, nullKeys }: RowGroup, columns: TableColumns): string {
   const types = typed(keyNames, columns);
-  return keyNames.map((name, i) => `t.${quoteName(name)} = ${types[i]}`).join(" and ");
+  const same = keyNames.map((name, i) => `t.${quoteName(name)} ${nullKeys.includes(name) ? "is null" : `= ${types[i]}`}`);
+  return same.join(" and ");
 }
