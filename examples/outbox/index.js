@@ -5,6 +5,7 @@ import fastify, { LogController } from "fastify";
 import pg from "pg";
 import pino from "pino";
 import { addresses } from "./addresses.js";
+import { inTransaction } from "./in-transaction.js";
 import { handleOrderEvents, writeEvent } from "./order-events.js";
 
 const { brokers, registryUrl } = addresses();
@@ -41,22 +42,6 @@ consumer.on(
   }),
 );
 
-/** The work in one transaction: the order and its event are both there, or neither. @template Made @param {(client: pg.PoolClient) => Promise<Made>} work */
-async function inTransaction(work) {
-  const client = await database.connect();
-  try {
-    await client.query("begin");
-    const made = await work(client);
-    await client.query("commit");
-    return made;
-  } catch (error) {
-    await client.query("rollback");
-    throw error;
-  } finally {
-    client.release();
-  }
-}
-
 const logController = new LogController({ disableRequestLogging: true });
 const app = fastify({ loggerInstance: logger, logController, forceCloseConnections: true });
 const orderBody = {
@@ -66,7 +51,7 @@ const orderBody = {
 };
 app.post("/orders", { schema: { body: orderBody } }, async (request, reply) => {
   const { customer, total } = /** @type {{ customer: string, total: string }} */ (request.body);
-  const order = await inTransaction(async (client) => {
+  const order = await inTransaction(database, async (client) => {
     const { rows } = await client.query("insert into outbox.orders (customer, total) values ($1, $2) returning id::int", [customer, total]);
     await writeEvent(client, "OrderPlaced", { order: rows[0].id, customer, total });
     return rows[0].id;
@@ -75,7 +60,7 @@ app.post("/orders", { schema: { body: orderBody } }, async (request, reply) => {
 });
 app.delete("/orders/:id", { schema: { params: { type: "object", properties: { id: { type: "integer" } } } } }, async (request, reply) => {
   const { id } = /** @type {{ id: number }} */ (request.params);
-  const isThere = await inTransaction(async (client) => {
+  const isThere = await inTransaction(database, async (client) => {
     const { rowCount } = await client.query("update outbox.orders set state = 'cancelled' where id = $1 and state = 'placed'", [id]);
     if (rowCount === 1) await writeEvent(client, "OrderCancelled", { order: id, reason: "the customer has asked for it" });
     return rowCount === 1;
