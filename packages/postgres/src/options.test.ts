@@ -1,3 +1,4 @@
+import pg from "pg";
 import { expect, test } from "vitest";
 import { type PostgresOptions, resolvePostgresOptions } from "./options.ts";
 
@@ -15,4 +16,35 @@ test.each<[unknown, RegExp]>([
 
 test("a name without a value is accepted", () => {
   expect(() => resolvePostgresOptions({ connectionstring: undefined } as PostgresOptions)).not.toThrow();
+});
+
+test.each<[unknown, string]>([
+  ["postgres://shop:secret#1@db.example.com/shop", "percent-encode the password"],
+  ["postgres://shop:secret/1@db.example.com/shop", "percent-encode the password"],
+  ["postgres://shop:secret%ff@db.example.com/shop", "percent-encode the password"],
+  ["postgres://shop:secret@[db/shop", "percent-encode the password"],
+  ["postgres://shop:secret@db.example.com:54x2/shop", "postgres://user:password@host:5432/database"],
+  ["host=db user=shop password=secret", "postgres://user:password@host:5432/database"],
+  [{ password: "secret" }, "found object"],
+])("an address that cannot be read is refused before anything connects, without the password (%#)", (connectionString, words) => {
+  const resolve = (): unknown => resolvePostgresOptions({ connectionString } as PostgresOptions);
+  expect(resolve).toThrow(words);
+  expect(resolve).toThrow("[invalid-option] expected connectionString");
+  expect(resolve).not.toThrow("secret");
+});
+
+test.each([
+  "",
+  "/var/run/postgresql shop",
+  "socket:/var/run/postgresql?db=shop",
+  "postgres://localhost/shop",
+  "postgresql://shop:a%23b%2Fc@[::1]:5433/shop?sslmode=require",
+  "postgres://shop:100%@db.example.com/my shop",
+  "postgres://shop:word@/shop?host=/var/run/postgresql",
+  "postgres:///shop?host=/var/run/postgresql",
+  "postgres://%2Fvar%2Frun/shop",
+  "pg://db.example.com",
+])("an address that pg reads is accepted: %s", (connectionString) => {
+  expect(resolvePostgresOptions({ connectionString }).connectionString).toBe(connectionString);
+  expect(() => new pg.Client({ connectionString })).not.toThrow();
 });

@@ -1,4 +1,5 @@
 import type { TableName } from "@cdckit/decode";
+import { checkConnectionString } from "./connection-string.ts";
 import { PostgresSinkError } from "./errors.ts";
 
 /** The part of a `pg.Pool` that is used. */
@@ -45,9 +46,15 @@ export interface TableTarget {
 
 /** The options of `postgres`: the connection, the target tables and the promise. */
 export interface PostgresOptions {
-  /** A pool of your own, which `close()` leaves open. It needs a connection for each partition that is written at a time, and one for claims. */
+  /**
+   * A pool of your own, which `close()` leaves open. It needs a connection for each partition that is written at a time, and one for claims, and
+   * a listener, `pool.on("error", ...)`: without it, Node ends the process when an idle connection is lost.
+   */
   readonly pool?: PostgresPool;
-  /** The address of the database, in place of `pool`. Without both, pg's own environment variables name it. */
+  /**
+   * The address of the database, in place of `pool`: a URL, with user and password percent-encoded. Without both, pg's own environment
+   * variables name it.
+   */
   readonly connectionString?: string;
   /**
    * The sink's name in logs and in its checkpoints. With another name, the sink has no checkpoints.
@@ -141,6 +148,9 @@ export function resolvePostgresOptions(options: PostgresOptions = {}): ResolvedP
   const { pool, connectionString, delivery = "effectively-once" } = options;
   if (pool !== undefined && connectionString !== undefined) {
     throw new PostgresSinkError("invalid-option", "expected pool or connectionString, found both: give one of them");
+  }
+  if (connectionString !== undefined) {
+    checkConnectionString(connectionString);
   }
   if (delivery !== "effectively-once" && delivery !== "at-least-once") {
     throw new PostgresSinkError("invalid-option", 'delivery must be "effectively-once" or "at-least-once"');
