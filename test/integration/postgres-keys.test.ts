@@ -140,7 +140,9 @@ describe("a key with null", () => {
     await pool.query("insert into copy.users values (1, null, 'a'), (1, null, 'b')");
     const refused = apply(sink, 1n, event);
     await expect(refused).rejects.toMatchObject({ code: "key-missing", retriable: false });
-    await expect(refused).rejects.toThrow('null in "region" of its key: give the table a constraint unique nulls not distinct ("tenant", "region")');
+    await expect(refused).rejects.toThrow(
+      'null in "region" of its key: give the table a constraint unique nulls not distinct ("tenant", "region")',
+    );
     expect(await rows("select from copy.users")).toHaveLength(2);
   });
 });

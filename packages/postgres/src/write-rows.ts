@@ -152,13 +152,7 @@ function upsertText(target: Target, names: readonly string[], keyNames: readonly
  * Not an upsert, because PostgreSQL checks `not null` before it checks whether the row exists. If nothing but the key is known, a column is
  * set to what it is, so that the number of rows tells whether they are there.
  */
-function updateText(
-  target: Target,
-  group: RowGroup,
-  others: readonly string[],
-  lacking: readonly string[],
-  columns: TableColumns,
-): string {
+function updateText(target: Target, group: RowGroup, others: readonly string[], lacking: readonly string[], columns: TableColumns): string {
   const { keyNames } = group;
   const names = [...keyNames, ...others];
   const types = typed(names, columns);
