@@ -57,6 +57,7 @@ export class ConcurrentPartitionRunner implements LaneOwner {
     this.assignment = assignment;
     this.#parts = parts;
     const life = new PartitionLife(clock, parts.lease);
+    const turn = new Turn(clock, life.fence, parts.maxBlockMs);
     const batches = new TakenBatches({ ledger, counters, maxInFlight: parts.delivery.maxInFlight, released });
     this.life = life;
     this.batches = batches;
@@ -68,10 +69,10 @@ export class ConcurrentPartitionRunner implements LaneOwner {
     this.#lanes = lanes;
     this.#stages = stages;
     this.#fanOut = fanOut;
-    this.#reader = new PartitionReader({ decoder, recovery, life, batches, fanOut, pump: () => this.pump(), halt });
+    this.#reader = new PartitionReader({ decoder, recovery, life, turn, batches, fanOut, pump: () => this.pump(), halt });
     this.#loop = new PumpLoop(
       life,
-      new Turn(clock, life.fence, parts.maxBlockMs),
+      turn,
       () => this.#startOrRead(),
       () => this.pump(),
     );

@@ -9,11 +9,13 @@ import type { PartitionLife } from "./partition-life.ts";
 import type { RecordFanOut } from "./record-fan-out.ts";
 import type { SinkShares } from "./sink-stage.ts";
 import type { TakenBatches } from "./taken-batches.ts";
+import type { Turn } from "./turn.ts";
 
 export interface PartitionReaderParts {
   readonly decoder: Decoder;
   readonly recovery: Recovery;
   readonly life: PartitionLife;
+  readonly turn: Turn;
   readonly batches: TakenBatches;
   /** Takes what is read. */
   readonly fanOut: RecordFanOut;
@@ -50,7 +52,7 @@ export class PartitionReader {
 
   /** Reads one record and hands it on, or ends a fetched batch. False if there is nothing to read now. */
   readNext(): boolean {
-    const { batches, life, halt } = this.#parts;
+    const { batches, life, turn, halt } = this.#parts;
     const taken = batches.head;
     if (taken === undefined || this.#state !== "ready" || !life.isOpen) {
       return false;
@@ -64,6 +66,7 @@ export class PartitionReader {
       return false;
     }
     if (hasRecord) {
+      turn.hasRead(this.#walk.valueEnd - this.#walk.valueStart);
       this.#decode(taken);
     } else {
       this.#endBatch(taken);

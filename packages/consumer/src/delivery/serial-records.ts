@@ -225,6 +225,7 @@ export class SerialRecords implements SerialPhase {
       return null;
     }
     counters.records++;
+    this.#turn.hasRead(this.#walk.valueEnd - this.#walk.valueStart);
     return recovery.hasParkedKeys ? this.#parkOrDecode() : this.#decode();
   }
 
