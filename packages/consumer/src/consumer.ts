@@ -413,6 +413,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       clock: this.#options.clock,
       lease: engine.lease,
       maxInFlightBytes: this.#options.delivery.maxInFlightBytes,
+      maxBlockMs,
       holdAll: (isHeld) => engine.holdAll(isHeld),
       progress: () => engine.progress(),
     });

@@ -10,6 +10,7 @@ import { Fence } from "./fence.ts";
 import type { Lease } from "./lease.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
 import { type StreamBatch, StreamReader, type StreamRecord } from "./stream-reader.ts";
+import { Turn } from "./turn.ts";
 import { Wakeup } from "./wakeup.ts";
 
 /** One event of a stream, and the function that says that it is handled. */
@@ -28,6 +29,8 @@ export interface StreamDispatcherParts {
   readonly lease: Lease;
   /** Batches are taken until those with events that are not done hold this much. */
   readonly maxInFlightBytes: number;
+  /** How long events are handed out before timers, sockets and signals have a turn: the loop that takes them may never await anything. */
+  readonly maxBlockMs: number;
   readonly holdAll: HoldAll;
   readonly progress: () => void;
 }
@@ -36,6 +39,7 @@ export interface StreamDispatcherParts {
 export class StreamDispatcher implements Dispatcher {
   readonly #parts: StreamDispatcherParts;
   readonly #reader: StreamReader;
+  readonly #turn: Turn;
   /** In memory. */
   readonly #taken = new Set<StreamBatch>();
   /** Those of them that are still to be handed out, in order. */
@@ -49,8 +53,10 @@ export class StreamDispatcher implements Dispatcher {
 
   constructor(parts: StreamDispatcherParts) {
     this.#parts = parts;
+    this.#turn = new Turn(parts.clock, null, parts.maxBlockMs);
     this.#reader = new StreamReader({
       ...parts,
+      turn: this.#turn,
       ended: (taken) => this.#unqueue(taken),
       released: (taken) => this.#released(taken),
     });
@@ -122,7 +128,7 @@ export class StreamDispatcher implements Dispatcher {
           head.outstanding++;
           return new OpenDelivery(known.event, () => this.#done(known.record));
         }
-        await this.#reader.readNext(head);
+        await (this.#turn.restWhereDue() ?? this.#reader.readNext(head));
       }
     }
     return null;

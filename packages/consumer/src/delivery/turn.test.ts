@@ -1,7 +1,7 @@
 import { memory, MemoryBroker, virtualClock } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../clock.ts";
-import { createConsumer } from "../consumer.ts";
+import { type Consumer, createConsumer } from "../consumer.ts";
 import { Lease } from "./lease.ts";
 import { PartitionLife } from "./partition-life.ts";
 import { Turn } from "./turn.ts";
@@ -23,31 +23,70 @@ describe("a turn", () => {
     expect(turn.restWhereDue()).toBe(null);
   });
 
-  test.each([
-    ["one after the other", {}],
-    ["concurrently", { concurrency: 4 }],
-  ])("ends amid a batch of large records that are handled %s", async (_, delivery) => {
+  test("is over in time, too, if a record takes a good part of it", () => {
     const clock = virtualClock();
-    const broker = new MemoryBroker({ t: 1 }, { clock });
-    const value = JSON.stringify({ text: "x".repeat(readBytes / 4) });
-    broker.append("t", ...Array.from({ length: 16 }, () => ({ key: "k", value })));
-    let turns = 0;
-    const turnsAt: number[] = [];
-    const counted: Clock = {
-      ...{ nowMs: () => clock.nowMs(), wallMs: () => clock.wallMs(), after: (delayMs, call) => clock.after(delayMs, call) },
-      yieldToEventLoop: () => {
-        turns++;
-        return clock.yieldToEventLoop();
-      },
-    };
-    const consumer = createConsumer({ driver: memory({ broker }), groupId: "g", topics: ["t"], signals: false, clock: counted, delivery });
-    consumer.on("*", () => {
-      turnsAt.push(turns);
-      if (turnsAt.length === 16) {
-        void consumer.stop();
+    let nowMs = 0;
+    const turn = new Turn(clockWith(clock, { nowMs: () => nowMs }), null, 10);
+    const lastedMs = Array.from({ length: 5 }, () => {
+      const startedAtMs = nowMs;
+      while (turn.restWhereDue() === null) {
+        nowMs += 4; // the record is handled
       }
+      return nowMs - startedAtMs;
     });
-    await clock.run(consumer.run());
-    expect((turnsAt.at(-1) ?? 0) - (turnsAt[0] ?? 0)).toBeGreaterThanOrEqual(3);
+    expect(lastedMs[0], "nobody knows yet what a record takes").toBe(60);
+    expect(Math.max(...lastedMs.slice(1))).toBeLessThanOrEqual(16);
   });
+
+  test.each(["one after the other", "concurrently", "by a loop over a stream"])(
+    "ends amid a batch of large records that are handled %s",
+    async (how) => {
+      const clock = virtualClock();
+      const broker = new MemoryBroker({ t: 1 }, { clock });
+      const value = JSON.stringify({ text: "x".repeat(readBytes / 4) });
+      broker.append("t", ...Array.from({ length: 16 }, () => ({ key: "k", value })));
+      let turns = 0;
+      const turnsAt: number[] = [];
+      const counted = clockWith(clock, {
+        yieldToEventLoop: () => {
+          turns++;
+          return clock.yieldToEventLoop();
+        },
+      });
+      const delivery = how === "concurrently" ? { concurrency: 4 } : {};
+      const consumer = createConsumer({
+        driver: memory({ broker }),
+        groupId: "g",
+        topics: ["t"],
+        signals: false,
+        clock: counted,
+        delivery,
+      });
+      const handle = (): void => {
+        turnsAt.push(turns);
+        if (turnsAt.length === 16) {
+          void consumer.stop();
+        }
+      };
+      await clock.run(how === "by a loop over a stream" ? overStream(consumer, handle) : consumer.on("*", handle).run());
+      expect((turnsAt.at(-1) ?? 0) - (turnsAt[0] ?? 0)).toBeGreaterThanOrEqual(3);
+    },
+  );
 });
+
+async function overStream(consumer: Consumer, handle: () => void): Promise<void> {
+  for await (const { done } of consumer.stream()) {
+    handle();
+    done();
+  }
+}
+
+function clockWith(clock: Clock, own: Partial<Clock>): Clock {
+  return {
+    nowMs: () => clock.nowMs(),
+    wallMs: () => clock.wallMs(),
+    after: (delayMs, call) => clock.after(delayMs, call),
+    yieldToEventLoop: () => clock.yieldToEventLoop(),
+    ...own,
+  };
+}
