@@ -177,9 +177,6 @@ export interface Consumer<Tables extends object = Record<never, never>> {
   health(): Health;
 }
 
-/** How long events are handled before timers, sockets and signals have a turn: a service answers requests beside its consumer. */
-const maxBlockMs = 10;
-
 /**
  * A consumer with these options. Nothing is connected before `run()` or `stream()`. Throws a `ConsumerError` that names a wrong option. With
  * `workers`, it runs on so many threads, and its handlers are registered in the module that each of them loads.
@@ -413,7 +410,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       clock: this.#options.clock,
       lease: engine.lease,
       maxInFlightBytes: this.#options.delivery.maxInFlightBytes,
-      maxBlockMs,
+      turns: engine.turns,
       holdAll: (isHeld) => engine.holdAll(isHeld),
       progress: () => engine.progress(),
     });
@@ -452,7 +449,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       clock: this.#options.clock,
       strict: this.#options.strict,
       lease: this.#engine.lease,
-      maxBlockMs,
+      turns: this.#engine.turns,
       fail: (error) => this.#engine.fail(error),
       progress: () => this.#engine.progress(),
     };

@@ -3,6 +3,7 @@ import type { Dispatcher } from "./delivery/dispatcher.ts";
 import type { Lease } from "./delivery/lease.ts";
 import type { PartitionHolds } from "./delivery/partition-holds.ts";
 import type { PartitionLedgers } from "./delivery/partition-ledgers.ts";
+import type { Turns } from "./delivery/turns.ts";
 import type { DriverSink, FetchedBatch, LostRange, PartitionAssignment } from "./driver.ts";
 import { ConsumerError } from "./errors.ts";
 import type { Phase } from "./lifecycle.ts";
@@ -18,6 +19,7 @@ export interface DriverEventsParts {
   readonly counters: Counters;
   readonly waits: Waits;
   readonly lease: Lease;
+  readonly turns: Turns;
   readonly ledgers: PartitionLedgers;
   readonly holds: PartitionHolds;
   readonly committer: Committer;
@@ -104,7 +106,7 @@ export class DriverEvents implements DriverSink {
   }
 
   batch(batch: FetchedBatch): Promise<void> | undefined {
-    const { phase, connected, closing, ledgers, progress } = this.#parts;
+    const { phase, connected, closing, ledgers, turns, progress } = this.#parts;
     if (phase() === "connecting") {
       return connected.then(() => this.batch(batch));
     }
@@ -120,7 +122,8 @@ export class DriverEvents implements DriverSink {
     held.highWatermark = batch.highWatermark;
     progress();
     try {
-      return dispatcher.take(batch, held);
+      // A dispatcher that only keeps the batch has not asked, and the driver may have unpacked much for it.
+      return dispatcher.take(batch, held) ?? turns.restBeforeBatch(null) ?? undefined;
     } catch (error) {
       this.failed(error); // no dispatcher throws: this is our own mistake, and the driver must not believe that the batch is taken
       return closing;

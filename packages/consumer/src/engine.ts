@@ -18,12 +18,16 @@ import type { Waits } from "./observe/waits.ts";
 import { type Suspicion, suspicionText, type WatchedPartition } from "./observe/watchdog.ts";
 import type { ResolvedConsumerOptions } from "./options.ts";
 import { type SeekPosition, seekTo } from "./delivery/seek-to.ts";
+import { Turns } from "./delivery/turns.ts";
 import { stillAtWork } from "./still-at-work.ts";
 
 /** A stop that takes longer says what it waits for. */
 const slowStopMs = 1_000;
 /** After nothing is waited for any more, the driver still gets this long to commit and to close. */
 const forcedCloseMs = 1_000;
+
+/** How long events are handled before timers, sockets and signals have a turn: a service answers requests beside its consumer. */
+const maxBlockMs = 10;
 
 /** Joins driver, dispatcher and commits. It does what the life cycle says, and decides nothing itself. */
 export class ConsumerEngine {
@@ -34,6 +38,7 @@ export class ConsumerEngine {
   readonly #holds: PartitionHolds = new PartitionHolds(() => this.#connection.session, this.#ledgers);
   /** For how long the group is known to keep this member. It is asked before anything is handed on. */
   readonly lease: Lease;
+  readonly turns: Turns;
   readonly #committer: Committer;
   readonly #connection: GroupConnection;
   readonly events: DriverEvents;
@@ -58,6 +63,7 @@ export class ConsumerEngine {
     this.#waits = waits;
     this.#connection = new GroupConnection(options, waits, this.#overdue.opened);
     this.lease = new Lease({ clock: options.clock, wait: (wait) => waits.open(wait) });
+    this.turns = new Turns(options.clock, maxBlockMs);
     this.#committer = new Committer({
       lease: this.lease,
       ledgers: this.#ledgers,
@@ -80,6 +86,7 @@ export class ConsumerEngine {
       counters,
       waits,
       lease: this.lease,
+      turns: this.turns,
       ledgers: this.#ledgers,
       holds: this.#holds,
       committer: this.#committer,

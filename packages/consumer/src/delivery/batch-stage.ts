@@ -7,10 +7,12 @@ import { toError } from "../user-code/user-value.ts";
 import type { BatchLimits } from "./delivery-options.ts";
 import type { Fence } from "./fence.ts";
 import type { BatchEntry } from "./in-flight-record.ts";
+import type { Turns } from "./turns.ts";
 
 export interface BatchStageParts {
   readonly limits: BatchLimits;
   readonly clock: Clock;
+  readonly turns: Turns;
   readonly recovery: Recovery;
   readonly fence: Fence;
   /** Handles the entries together. */
@@ -154,12 +156,13 @@ export class BatchStage {
   /** Handles the entries together. If one of them is to blame, handles them one by one. It never rejects. */
   async #handle(entries: readonly BatchEntry[]): Promise<void> {
     const tries: Tries = noTries();
-    const { fence } = this.#parts;
+    const { fence, turns } = this.#parts;
     let remaining = entries;
     while (!fence.isClosed && remaining.length > 0) {
       this.#inWork = remaining;
-      if (fence.mustWait) {
-        await fence.leased();
+      const rest = turns.restBeforeBatch(fence);
+      if (rest !== null) {
+        await rest;
         continue;
       }
       try {

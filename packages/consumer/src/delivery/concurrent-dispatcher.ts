@@ -105,7 +105,7 @@ export class ConcurrentDispatcher implements Dispatcher {
   }
 
   #stageOf(attached: AttachedSink, run: ConcurrentPartitionRunner): SinkStage {
-    const { clock, recovery, checkpointOf } = this.#parts;
+    const { clock, turns, recovery, checkpointOf } = this.#parts;
     const {
       assignment,
       life: { fence },
@@ -116,6 +116,7 @@ export class ConcurrentDispatcher implements Dispatcher {
       finishes: this.#parts.hasHandlers,
       checkpoint: checkpointOf(attached.sink, assignment),
       clock,
+      turns,
       recovery,
       fence,
       halt: (error) => run.halt(error),

@@ -16,7 +16,6 @@ import type { BatchHandler } from "./route-events.ts";
 import type { RunnerParts } from "./runner-parts.ts";
 import type { SinkStage } from "./sink-stage.ts";
 import { TakenBatches } from "./taken-batches.ts";
-import { Turn } from "./turn.ts";
 import { Wakeup } from "./wakeup.ts";
 
 export interface ConcurrentPartitionRunnerParts extends RunnerParts {
@@ -53,11 +52,10 @@ export class ConcurrentPartitionRunner implements LaneOwner {
   readonly #onChange: Wakeup = new Wakeup();
 
   constructor({ assignment, ledger }: HeldPartition, parts: ConcurrentPartitionRunnerParts, sinkStagesOf: SinkStagesOf) {
-    const { decoder, recovery, counters, router, clock, released } = parts;
+    const { decoder, recovery, counters, router, clock, turns, released } = parts;
     this.assignment = assignment;
     this.#parts = parts;
     const life = new PartitionLife(clock, parts.lease);
-    const turn = new Turn(clock, life.fence, parts.maxBlockMs);
     const batches = new TakenBatches({ ledger, counters, maxInFlight: parts.delivery.maxInFlight, released });
     this.life = life;
     this.batches = batches;
@@ -69,10 +67,10 @@ export class ConcurrentPartitionRunner implements LaneOwner {
     this.#lanes = lanes;
     this.#stages = stages;
     this.#fanOut = fanOut;
-    this.#reader = new PartitionReader({ decoder, recovery, life, turn, batches, fanOut, pump: () => this.pump(), halt });
+    this.#reader = new PartitionReader({ decoder, recovery, life, turns, batches, fanOut, pump: () => this.pump(), halt });
     this.#loop = new PumpLoop(
       life,
-      turn,
+      turns,
       () => this.#startOrRead(),
       () => this.pump(),
     );
@@ -227,10 +225,11 @@ export class ConcurrentPartitionRunner implements LaneOwner {
   }
 
   #stageOf(handle: BatchHandler): BatchStage {
-    const { delivery, clock, recovery, counters } = this.#parts;
+    const { delivery, clock, turns, recovery, counters } = this.#parts;
     return handlerStage(handle, counters, {
       limits: delivery.batch,
       clock,
+      turns,
       recovery,
       fence: this.life.fence,
       halt: (error) => this.halt(error),

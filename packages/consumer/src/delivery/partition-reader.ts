@@ -9,13 +9,13 @@ import type { PartitionLife } from "./partition-life.ts";
 import type { RecordFanOut } from "./record-fan-out.ts";
 import type { SinkShares } from "./sink-stage.ts";
 import type { TakenBatches } from "./taken-batches.ts";
-import type { Turn } from "./turn.ts";
+import type { Turns } from "./turns.ts";
 
 export interface PartitionReaderParts {
   readonly decoder: Decoder;
   readonly recovery: Recovery;
   readonly life: PartitionLife;
-  readonly turn: Turn;
+  readonly turns: Turns;
   readonly batches: TakenBatches;
   /** Takes what is read. */
   readonly fanOut: RecordFanOut;
@@ -52,7 +52,7 @@ export class PartitionReader {
 
   /** Reads one record and hands it on, or ends a fetched batch. False if there is nothing to read now. */
   readNext(): boolean {
-    const { batches, life, turn, halt } = this.#parts;
+    const { batches, life, turns, halt } = this.#parts;
     const taken = batches.head;
     if (taken === undefined || this.#state !== "ready" || !life.isOpen) {
       return false;
@@ -66,7 +66,7 @@ export class PartitionReader {
       return false;
     }
     if (hasRecord) {
-      turn.hasRead(this.#walk.valueEnd - this.#walk.valueStart);
+      turns.hasRead(this.#walk.valueEnd - this.#walk.valueStart);
       this.#decode(taken);
     } else {
       this.#endBatch(taken);

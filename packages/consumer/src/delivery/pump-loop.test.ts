@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { Lease } from "./lease.ts";
 import { PartitionLife } from "./partition-life.ts";
 import { PumpLoop } from "./pump-loop.ts";
-import { Turn } from "./turn.ts";
+import { Turns } from "./turns.ts";
 
 /** A loop whose step is `advance`, and which is entered again after each pause. */
 function setUp(advance: (run: () => boolean) => boolean, maxBlockMs = 1_000) {
@@ -13,7 +13,7 @@ function setUp(advance: (run: () => boolean) => boolean, maxBlockMs = 1_000) {
   let pauses = 0;
   const loop: PumpLoop = new PumpLoop(
     life,
-    new Turn(clock, life.fence, maxBlockMs),
+    new Turns(clock, maxBlockMs),
     () => advance(() => loop.run()),
     () => {
       pauses++;

@@ -1,5 +1,5 @@
 import type { PartitionLife } from "./partition-life.ts";
-import type { Turn } from "./turn.ts";
+import type { Turns } from "./turns.ts";
 
 /**
  * Repeats a step until it has nothing more to do. A step may call a handler, and the handler may end the partition or cause another call
@@ -7,16 +7,16 @@ import type { Turn } from "./turn.ts";
  */
 export class PumpLoop {
   readonly #life: PartitionLife;
-  readonly #turn: Turn;
+  readonly #turns: Turns;
   /** Does one thing. False if there was nothing to do. */
   readonly #advance: () => boolean;
   /** Enters the loop again after a pause. */
   readonly #again: () => void;
   #state: "idle" | "running" | "paused" = "idle";
 
-  constructor(life: PartitionLife, turn: Turn, advance: () => boolean, again: () => void) {
+  constructor(life: PartitionLife, turns: Turns, advance: () => boolean, again: () => void) {
     this.#life = life;
-    this.#turn = turn;
+    this.#turns = turns;
     this.#advance = advance;
     this.#again = again;
   }
@@ -39,7 +39,7 @@ export class PumpLoop {
     this.#state = "running";
     try {
       while (!this.#life.isFenced && pause === null) {
-        pause = this.#turn.restWhereDue();
+        pause = this.#turns.restWhereDue(fence);
         if (pause === null && !this.#advance()) {
           break;
         }

@@ -10,6 +10,7 @@ import { pendingOf, readMember } from "../user-code/user-value.ts";
 import { Lanes, laneOfKey, type LaneTask } from "./lanes.ts";
 import type { InFlightRecord } from "./in-flight-record.ts";
 import type { PartitionLife } from "./partition-life.ts";
+import type { Turns } from "./turns.ts";
 
 /** One event, and the handler that takes it. */
 export interface HandlerCall {
@@ -50,6 +51,7 @@ export interface RecordLaneParts {
   readonly delivery: ResolvedDeliveryOptions;
   readonly recovery: Recovery;
   readonly counters: Counters;
+  readonly turns: Turns;
 }
 
 /** Calls handlers with the events of records, each record in its lane, and deals with those that fail. */
@@ -57,16 +59,18 @@ export class RecordLanes {
   readonly #delivery: ResolvedDeliveryOptions;
   readonly #recovery: Recovery;
   readonly #counters: Counters;
+  readonly #turns: Turns;
   readonly #owner: LaneOwner;
   readonly #lanes: Lanes<RecordTask>;
   #active = 0;
   /** Lanes that belong to one record each. */
   #ownLanes = 0;
 
-  constructor({ delivery, recovery, counters }: RecordLaneParts, owner: LaneOwner) {
+  constructor({ delivery, recovery, counters, turns }: RecordLaneParts, owner: LaneOwner) {
     this.#delivery = delivery;
     this.#recovery = recovery;
     this.#counters = counters;
+    this.#turns = turns;
     this.#owner = owner;
     this.#lanes = new Lanes(delivery.concurrency);
   }
@@ -171,7 +175,14 @@ export class RecordLanes {
   #call(task: RecordTask): void {
     const counters = this.#counters;
     for (let call = task.calls[task.nextCall]; call !== undefined; call = task.calls[task.nextCall]) {
-      if (this.#owner.life.isFenced) {
+      const { life } = this.#owner;
+      if (life.isFenced) {
+        return;
+      }
+      const rest = task.nextCall === 0 ? null : this.#turns.restWhereDue(life.fence);
+      if (rest !== null) {
+        this.#active++;
+        void rest.then(() => this.#callRest(task));
         return;
       }
       task.nextCall++;

@@ -4,6 +4,7 @@ import type { Recovery } from "../failure/recovery.ts";
 import type { Counters } from "../observe/counters.ts";
 import type { Router } from "../routing/router.ts";
 import type { Lease } from "./lease.ts";
+import type { Turns } from "./turns.ts";
 
 /** What both runners work with. */
 export interface RunnerParts {
@@ -15,8 +16,7 @@ export interface RunnerParts {
   /** An event that nobody takes halts the consumer. */
   readonly strict: boolean;
   readonly lease: Lease;
-  /** How long records are handled before timers, sockets and signals have a turn. */
-  readonly maxBlockMs: number;
+  readonly turns: Turns;
   /** Halts the consumer. */
   readonly fail: (error: Error) => void;
   /** Something was handled. */

@@ -24,14 +24,21 @@ export class SerialGroups implements SerialPhase {
   }
 
   advance(): PromiseLike<unknown> | null {
-    const { recovery } = this.#parts;
-    for (let group = this.#next(); group !== undefined; group = this.#next()) {
+    const { recovery, turns } = this.#parts;
+    for (;;) {
+      const rest = turns.restBeforeBatch(this.#life.fence);
+      if (rest !== null) {
+        return rest;
+      }
+      const group = this.#next();
+      if (group === undefined) {
+        return null;
+      }
       const pending = recovery.hasParkedKeys ? this.#parkOrHandle(group) : group.handle(group.events);
       if (isThenable(pending)) {
         return pending;
       }
     }
-    return null;
   }
 
   failureOf(error: unknown): FailedAttempt {

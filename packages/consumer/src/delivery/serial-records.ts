@@ -9,7 +9,6 @@ import type { PartitionLife } from "./partition-life.ts";
 import { unhandledEvent } from "./route-events.ts";
 import type { RunnerParts } from "./runner-parts.ts";
 import type { FailedAttempt, SerialPhase } from "./serial-phase.ts";
-import { Turn } from "./turn.ts";
 
 const noEvents: readonly CdcEvent[] = [];
 
@@ -42,7 +41,6 @@ export class SerialRecords implements SerialPhase {
   readonly #life: PartitionLife;
   readonly #held: HeldEvents;
   readonly #walk: RecordWalk;
-  readonly #turn: Turn;
   #status: Status = "start";
   #events: readonly CdcEvent[] = noEvents;
   #nextEvent = 0;
@@ -59,7 +57,6 @@ export class SerialRecords implements SerialPhase {
     this.#life = life;
     this.#held = held;
     this.#walk = batch.walk();
-    this.#turn = new Turn(parts.clock, life.fence, parts.maxBlockMs);
   }
 
   /** Some record was read. */
@@ -97,7 +94,7 @@ export class SerialRecords implements SerialPhase {
       if (!this.#life.isOpen || this.#status === "over") {
         return null;
       }
-      const rest = this.#turn.restWhereDue();
+      const rest = this.#parts.turns.restWhereDue(this.#life.fence);
       if (rest !== null) {
         return rest;
       }
@@ -176,6 +173,10 @@ export class SerialRecords implements SerialPhase {
       if (this.#life.isFenced) {
         return null;
       }
+      const rest = this.#nextEvent === 0 ? null : this.#parts.turns.restWhereDue(this.#life.fence); // a record may hold a whole transaction
+      if (rest !== null) {
+        return rest;
+      }
       const event = events[this.#nextEvent++] as CdcEvent; // within bounds
       const pending = this.#handle(event);
       if (isThenable(pending)) {
@@ -209,7 +210,7 @@ export class SerialRecords implements SerialPhase {
 
   /** Moves to the next record, and decodes or parks it. */
   #readNext(): PromiseLike<unknown> | null {
-    const { recovery, counters } = this.#parts;
+    const { recovery, counters, turns } = this.#parts;
     this.#events = noEvents;
     this.#nextEvent = 0;
     this.#isHeldOvertaken = this.isHeldOvertaken;
@@ -225,7 +226,7 @@ export class SerialRecords implements SerialPhase {
       return null;
     }
     counters.records++;
-    this.#turn.hasRead(this.#walk.valueEnd - this.#walk.valueStart);
+    turns.hasRead(this.#walk.valueEnd - this.#walk.valueStart);
     return recovery.hasParkedKeys ? this.#parkOrDecode() : this.#decode();
   }
 

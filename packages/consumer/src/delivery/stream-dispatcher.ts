@@ -10,7 +10,7 @@ import { Fence } from "./fence.ts";
 import type { Lease } from "./lease.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
 import { type StreamBatch, StreamReader, type StreamRecord } from "./stream-reader.ts";
-import { Turn } from "./turn.ts";
+import type { Turns } from "./turns.ts";
 import { Wakeup } from "./wakeup.ts";
 
 /** One event of a stream, and the function that says that it is handled. */
@@ -29,8 +29,8 @@ export interface StreamDispatcherParts {
   readonly lease: Lease;
   /** Batches are taken until those with events that are not done hold this much. */
   readonly maxInFlightBytes: number;
-  /** How long events are handed out before timers, sockets and signals have a turn: the loop that takes them may never await anything. */
-  readonly maxBlockMs: number;
+  /** Asked before every event: the loop that takes them may never await anything. */
+  readonly turns: Turns;
   readonly holdAll: HoldAll;
   readonly progress: () => void;
 }
@@ -39,7 +39,6 @@ export interface StreamDispatcherParts {
 export class StreamDispatcher implements Dispatcher {
   readonly #parts: StreamDispatcherParts;
   readonly #reader: StreamReader;
-  readonly #turn: Turn;
   /** In memory. */
   readonly #taken = new Set<StreamBatch>();
   /** Those of them that are still to be handed out, in order. */
@@ -53,10 +52,8 @@ export class StreamDispatcher implements Dispatcher {
 
   constructor(parts: StreamDispatcherParts) {
     this.#parts = parts;
-    this.#turn = new Turn(parts.clock, null, parts.maxBlockMs);
     this.#reader = new StreamReader({
       ...parts,
-      turn: this.#turn,
       ended: (taken) => this.#unqueue(taken),
       released: (taken) => this.#released(taken),
     });
@@ -123,12 +120,17 @@ export class StreamDispatcher implements Dispatcher {
       } else if (head.fence.mustWait) {
         await head.fence.leased();
       } else {
+        const rest = this.#parts.turns.restWhereDue(null);
+        if (rest !== null) {
+          await rest;
+          continue;
+        }
         const known = this.#reader.takeEvent(head);
         if (known !== null) {
           head.outstanding++;
           return new OpenDelivery(known.event, () => this.#done(known.record));
         }
-        await (this.#turn.restWhereDue() ?? this.#reader.readNext(head));
+        await this.#reader.readNext(head);
       }
     }
     return null;

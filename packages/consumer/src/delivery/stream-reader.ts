@@ -8,7 +8,7 @@ import type { WorkInHand } from "../observe/waits.ts";
 import { isThenable } from "../user-code/user-value.ts";
 import type { Fence } from "./fence.ts";
 import type { OffsetLedger, OffsetSpan } from "./offset-ledger.ts";
-import type { Turn } from "./turn.ts";
+import type { Turns } from "./turns.ts";
 
 /** A batch of a stream that is in memory: events of it are still to be handed out, or are not done. */
 export interface StreamBatch {
@@ -35,7 +35,7 @@ export interface StreamReaderParts {
   readonly decoder: Decoder;
   readonly counters: Counters;
   readonly recovery: Recovery;
-  readonly turn: Turn;
+  readonly turns: Turns;
   /** All records of the batch were read. */
   readonly ended: (taken: StreamBatch) => void;
   /** A dead letter of the batch is written, or given up: nobody waits for it any more. */
@@ -74,7 +74,7 @@ export class StreamReader {
 
   /** Decodes the next record of the batch, or ends the batch. Rejects with what halts the consumer. */
   async readNext(taken: StreamBatch): Promise<void> {
-    const { counters, turn, ended } = this.#parts;
+    const { counters, turns, ended } = this.#parts;
     this.#events = [];
     this.#nextEvent = 0;
     if (!taken.walk.next()) {
@@ -83,7 +83,7 @@ export class StreamReader {
       ended(taken);
       return;
     }
-    turn.hasRead(taken.walk.valueEnd - taken.walk.valueStart);
+    turns.hasRead(taken.walk.valueEnd - taken.walk.valueStart);
     const next = taken.batch.offsetAt(taken.walk.record) + 1n;
     const record: StreamRecord = { taken, span: taken.ledger.take(), next, open: 0 };
     this.#record = record;
