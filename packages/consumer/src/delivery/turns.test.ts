@@ -9,7 +9,7 @@ import { PartitionLife } from "./partition-life.ts";
 import { Turns } from "./turns.ts";
 
 /** More than what a broker has under how until its socket is read. */
-const readBytes = 262_144;
+const readBytes = 1_048_576;
 
 describe("turns", () => {
   test("end when so much was read that a broker may wait for its socket, and the next one counts anew", async () => {
