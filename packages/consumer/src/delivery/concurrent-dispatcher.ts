@@ -5,9 +5,10 @@ import type { HeldPartition } from "./partition-ledgers.ts";
 import { ConcurrentPartitionRunner, type ConcurrentPartitionRunnerParts } from "./concurrent-partition-runner.ts";
 import { type AttachedSink, SinkStage } from "./sink-stage.ts";
 import { emptyBatch } from "./empty-batch.ts";
+import { InFlightBytes } from "./in-flight-bytes.ts";
 import { Wakeup } from "./wakeup.ts";
 
-export interface ConcurrentDispatcherParts extends Omit<ConcurrentPartitionRunnerParts, "released" | "isHeldBack"> {
+export interface ConcurrentDispatcherParts extends Omit<ConcurrentPartitionRunnerParts, "released" | "inFlightBytes"> {
   readonly sinks: readonly AttachedSink[];
   /** The checkpoint of a sink in a partition that it has claimed. Null if it has none. */
   readonly checkpointOf: (sink: AttachedSink["sink"], assignment: PartitionAssignment) => bigint | null;
@@ -23,11 +24,13 @@ export interface ConcurrentDispatcherParts extends Omit<ConcurrentPartitionRunne
 export class ConcurrentDispatcher implements Dispatcher {
   readonly #parts: ConcurrentDispatcherParts;
   readonly #runs = new Map<PartitionAssignment, ConcurrentPartitionRunner>();
+  readonly #inFlightBytes: InFlightBytes;
   #closed = false;
   readonly #onRoom: Wakeup = new Wakeup();
 
   constructor(parts: ConcurrentDispatcherParts) {
     this.#parts = parts;
+    this.#inFlightBytes = new InFlightBytes(parts.delivery.maxInFlightBytes);
   }
 
   take(batch: FetchedBatch, held: HeldPartition): Promise<void> | undefined {
@@ -35,6 +38,7 @@ export class ConcurrentDispatcher implements Dispatcher {
     if (run.life.fencedBecause !== null) {
       return this.#untilGoing(held); // not taken: the driver need fetch nothing more of a partition that is another member's
     }
+    const wasFull = this.#inFlightBytes.isFull;
     run.take(batch);
     if (!this.#parts.awaitsRevoked) {
       return run.quiet();
@@ -42,14 +46,13 @@ export class ConcurrentDispatcher implements Dispatcher {
     if (run.batches.pauseIfFull()) {
       run.pump();
     }
-    if (this.#isFull()) {
+    if (this.#inFlightBytes.isFull) {
       this.#parts.holdAll(true);
-      // Nothing more is handed over now, so no stage may wait for more events.
-      for (const each of this.#runs.values()) {
-        each.pump();
+      if (!wasFull) {
+        this.#pumpAll();
       }
     }
-    return run.batches.isPaused || this.#isFull() ? this.#room(run) : undefined;
+    return run.batches.isPaused || this.#inFlightBytes.isFull ? this.#room(run) : undefined;
   }
 
   skipTo(held: HeldPartition, offset: bigint): void {
@@ -75,7 +78,7 @@ export class ConcurrentDispatcher implements Dispatcher {
         return life.fencedBecause;
       }
     }
-    return this.#isFull() ? `${this.#inFlightBytes()} bytes of events are not handled yet` : null;
+    return this.#inFlightBytes.isFull ? `${this.#inFlightBytes.total} bytes of events are not handled yet` : null;
   }
 
   *atWork(): Iterable<WorkInHand> {
@@ -91,14 +94,14 @@ export class ConcurrentDispatcher implements Dispatcher {
 
   async #forgetIdle(run: ConcurrentPartitionRunner): Promise<void> {
     await run.idle();
-    // It is fenced now. Otherwise the driver would wait for records that are never read, and a client that waits never joins the group again.
+    // It is fenced, and its batches are forgotten. Otherwise the driver would wait for records that are never read, and a client that waits
+    // never joins the group again.
     run.finished();
     this.#runs.delete(run.assignment);
-    this.#madeRoom();
   }
 
   #open(held: HeldPartition): ConcurrentPartitionRunner {
-    const parts: ConcurrentPartitionRunnerParts = { ...this.#parts, released: () => this.#madeRoom(), isHeldBack: () => this.#isFull() };
+    const parts: ConcurrentPartitionRunnerParts = { ...this.#parts, released: () => this.#madeRoom(), inFlightBytes: this.#inFlightBytes };
     const run = new ConcurrentPartitionRunner(held, parts, (own) => this.#parts.sinks.map((attached) => this.#stageOf(attached, own)));
     this.#runs.set(held.assignment, run);
     return run;
@@ -127,26 +130,24 @@ export class ConcurrentDispatcher implements Dispatcher {
   }
 
   #madeRoom(): void {
-    if (!this.#isFull()) {
+    if (!this.#inFlightBytes.isFull) {
       this.#parts.holdAll(false);
     }
     this.#onRoom.wake();
   }
 
-  #inFlightBytes(): number {
-    let bytes = 0;
+  /**
+   * To be called when the limit of bytes is reached: nothing more is handed over, so no stage may wait for more events. Once is enough: while
+   * it is reached, a partition that has read to the end of what it has flushes its stages by itself.
+   */
+  #pumpAll(): void {
     for (const run of this.#runs.values()) {
-      bytes += run.batches.byteLength;
+      run.pump();
     }
-    return bytes;
-  }
-
-  #isFull(): boolean {
-    return this.#inFlightBytes() >= this.#parts.delivery.maxInFlightBytes;
   }
 
   async #room(run: ConcurrentPartitionRunner): Promise<void> {
-    while ((run.batches.isPaused || this.#isFull()) && !run.life.isFenced && !this.#closed) {
+    while ((run.batches.isPaused || this.#inFlightBytes.isFull) && !run.life.isFenced && !this.#closed) {
       await this.#onRoom.wait();
     }
   }

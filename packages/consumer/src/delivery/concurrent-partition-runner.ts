@@ -5,6 +5,7 @@ import type { BatchStage } from "./batch-stage.ts";
 import type { ResolvedDeliveryOptions } from "./delivery-options.ts";
 import type { DrainKind } from "./dispatcher.ts";
 import { handlerStage } from "./handler-stage.ts";
+import type { InFlightBytes } from "./in-flight-bytes.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
 import { PartitionLife } from "./partition-life.ts";
 import { PartitionReader } from "./partition-reader.ts";
@@ -24,8 +25,8 @@ export interface ConcurrentPartitionRunnerParts extends RunnerParts {
   readonly hasHandlers: boolean;
   /** A fetched batch has left memory. */
   readonly released: () => void;
-  /** The driver is held: it hands nothing over, of any partition. */
-  readonly isHeldBack: () => boolean;
+  /** Of all partitions. When they reach their limit, the driver is held: it hands nothing over, of any partition. */
+  readonly inFlightBytes: InFlightBytes;
 }
 
 type SinkStagesOf = (runner: ConcurrentPartitionRunner) => readonly SinkStage[];
@@ -52,11 +53,11 @@ export class ConcurrentPartitionRunner implements LaneOwner {
   readonly #onChange: Wakeup = new Wakeup();
 
   constructor({ assignment, ledger }: HeldPartition, parts: ConcurrentPartitionRunnerParts, sinkStagesOf: SinkStagesOf) {
-    const { decoder, recovery, counters, router, clock, turns, released } = parts;
+    const { decoder, recovery, counters, router, clock, turns, inFlightBytes, released } = parts;
     this.assignment = assignment;
     this.#parts = parts;
     const life = new PartitionLife(clock, parts.lease);
-    const batches = new TakenBatches({ ledger, counters, maxInFlight: parts.delivery.maxInFlight, released });
+    const batches = new TakenBatches({ ledger, counters, maxInFlight: parts.delivery.maxInFlight, inFlightBytes, released });
     this.life = life;
     this.batches = batches;
     const lanes = new RecordLanes(parts, this);
@@ -116,10 +117,11 @@ export class ConcurrentPartitionRunner implements LaneOwner {
     this.batches.drop();
   }
 
-  /** The work has come to its end, after {@link end} and {@link idle}. */
+  /** The work has come to its end, after {@link end} and {@link idle}. What is not handled comes again, to the next owner. */
   finished(): void {
     this.life.finished();
     this.#released();
+    this.batches.drop();
   }
 
   /** Resolves when everything that was taken is handled, or waits for the next batch of a handler or sink; or when nothing starts any more. */
@@ -218,7 +220,7 @@ export class ConcurrentPartitionRunner implements LaneOwner {
     if (this.life.isFenced) {
       return;
     }
-    const isFetchHeld = this.batches.isPaused || this.#parts.isHeldBack();
+    const isFetchHeld = this.batches.isPaused || this.#parts.inFlightBytes.isFull;
     if (this.#isWindowFull() || (isFetchHeld && this.batches.head === undefined)) {
       this.#stages.flush();
     }

@@ -1,5 +1,6 @@
 import type { FetchedBatch } from "../driver.ts";
 import type { Counters } from "../observe/counters.ts";
+import type { InFlightBytes } from "./in-flight-bytes.ts";
 import type { InFlightRecord, RecordOwner, TakenBatch } from "./in-flight-record.ts";
 import type { OffsetLedger } from "./offset-ledger.ts";
 
@@ -8,6 +9,8 @@ export interface TakenBatchesParts {
   readonly counters: Counters;
   /** So many batches are in memory at most, before the driver hands over no more of the partition. */
   readonly maxInFlight: number;
+  /** Counts the batches of all partitions. */
+  readonly inFlightBytes: InFlightBytes;
   /** A batch has left memory. */
   readonly released: () => void;
 }
@@ -18,7 +21,6 @@ export class TakenBatches implements RecordOwner {
   readonly #all = new Set<TakenBatch>();
   /** Those that are not read to their end, in order. */
   readonly #unread: TakenBatch[] = [];
-  #byteLength = 0;
   #isPaused = false;
 
   constructor(parts: TakenBatchesParts) {
@@ -32,11 +34,6 @@ export class TakenBatches implements RecordOwner {
   /** How many are in memory. */
   get count(): number {
     return this.#all.size;
-  }
-
-  /** The bytes that they hold. */
-  get byteLength(): number {
-    return this.#byteLength;
   }
 
   /** The driver hands over no more of this partition. */
@@ -53,7 +50,7 @@ export class TakenBatches implements RecordOwner {
     const taken: TakenBatch = { batch, open: 0, walked: false };
     this.#all.add(taken);
     this.#unread.push(taken);
-    this.#byteLength += batch.byteLength;
+    this.#parts.inFlightBytes.add(batch);
   }
 
   /** Whether the driver is to wait until batches have left memory. */
@@ -72,23 +69,26 @@ export class TakenBatches implements RecordOwner {
 
   /** A record, or the end of a batch, is handled by everybody it concerns. */
   handled({ taken, record, sinkEvents }: InFlightRecord): void {
-    const { counters, released } = this.#parts;
+    const { counters, inFlightBytes, released } = this.#parts;
     counters.records += record < 0 ? 0 : 1;
     counters.handled += sinkEvents;
     if (taken.walked && taken.open === 0 && this.#all.delete(taken)) {
-      this.#byteLength -= taken.batch.byteLength;
+      inFlightBytes.remove(taken.batch);
       this.#isPaused &&= this.#isFull();
       released();
     }
   }
 
-  /** Forgets all batches: they come again, to the next owner of the partition. */
+  /** Forgets all batches: they come again, to the next owner of the partition. What is still handled of them changes nothing any more. */
   drop(): void {
+    const { inFlightBytes, released } = this.#parts;
+    for (const { batch } of this.#all) {
+      inFlightBytes.remove(batch);
+    }
     this.#all.clear();
     this.#unread.length = 0;
-    this.#byteLength = 0;
     this.#isPaused = false;
-    this.#parts.released();
+    released();
   }
 
   #isFull(): boolean {
