@@ -3,6 +3,7 @@ import { memory, MemoryBroker, type VirtualClock, virtualClock } from "@cdckit/t
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { type Consumer, createConsumer } from "./consumer.ts";
 import { ConcurrentPartitionRunner } from "./delivery/concurrent-partition-runner.ts";
+import type { Delivery } from "./delivery/stream-dispatcher.ts";
 import type { ConsumerOptions } from "./options.ts";
 
 const oneEvent: Decoder = {
@@ -93,5 +94,30 @@ describe("many partitions", () => {
     clock.after(2_000, () => void broker.group("g").expire());
     await clock.run(consumer.run(), { withinMs: 60_000 });
     expect(new Set(handled)).toEqual(new Set([0, 1]));
+  });
+});
+
+describe("many small batches of a stream", () => {
+  test("are handed out, done and given up without a look at all the others for each of them", async () => {
+    const records = 2_000;
+    const { clock, consumer } = setUp({ partitions: 1, records });
+    const filter = vi.spyOn(Array.prototype, "filter");
+    const open: Delivery[] = [];
+    const reading = (async () => {
+      for await (const delivery of consumer.stream()) {
+        open.push(delivery);
+        if (open.length === 1) {
+          await new Promise<void>((resolve) => void clock.after(10_000, resolve)); // all the others are fetched meanwhile
+        } else if (open.length === records / 2) {
+          void consumer.stop();
+        }
+      }
+    })();
+    clock.after(11_000, () => open.forEach(({ done }) => done()));
+    await clock.run(reading);
+    const looked = filter.mock.contexts.map((array) => (array as readonly unknown[]).length).filter((length) => length > records / 10);
+    expect(looked.length).toBeLessThan(5);
+    expect(open).toHaveLength(records / 2);
+    expect(consumer.health().counts).toMatchObject({ handled: records / 2 });
   });
 });

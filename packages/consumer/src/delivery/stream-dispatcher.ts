@@ -7,8 +7,10 @@ import type { WorkInHand } from "../observe/waits.ts";
 import type { Dispatcher, DrainKind, HoldAll } from "./dispatcher.ts";
 import { emptyBatch } from "./empty-batch.ts";
 import { Fence } from "./fence.ts";
+import { InFlightBytes } from "./in-flight-bytes.ts";
 import type { Lease } from "./lease.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
+import { StreamBatches } from "./stream-batches.ts";
 import { type StreamBatch, StreamReader, type StreamRecord } from "./stream-reader.ts";
 import type { Turns } from "./turns.ts";
 import { Wakeup } from "./wakeup.ts";
@@ -39,11 +41,8 @@ export interface StreamDispatcherParts {
 export class StreamDispatcher implements Dispatcher {
   readonly #parts: StreamDispatcherParts;
   readonly #reader: StreamReader;
-  /** In memory. */
-  readonly #taken = new Set<StreamBatch>();
-  /** Those of them that are still to be handed out, in order. */
-  #queue: StreamBatch[] = [];
-  #inFlightBytes = 0;
+  readonly #batches: StreamBatches = new StreamBatches();
+  readonly #inFlightBytes: InFlightBytes;
   /** After `drained` nothing is handed out; after `abandoned` nobody waits for what is not done, either. */
   #state: "open" | "drained" | "abandoned" = "open";
   readonly #onBatch: Wakeup = new Wakeup();
@@ -52,9 +51,13 @@ export class StreamDispatcher implements Dispatcher {
 
   constructor(parts: StreamDispatcherParts) {
     this.#parts = parts;
+    this.#inFlightBytes = new InFlightBytes(parts.maxInFlightBytes);
     this.#reader = new StreamReader({
       ...parts,
-      ended: (taken) => this.#unqueue(taken),
+      ended: (taken) => {
+        this.#batches.shiftHead(); // only the head is read
+        this.#unqueued(taken);
+      },
       released: (taken) => this.#released(taken),
     });
   }
@@ -63,11 +66,10 @@ export class StreamDispatcher implements Dispatcher {
     const { clock, lease, holdAll } = this.#parts;
     const { ledger } = held;
     const taken: StreamBatch = { batch, walk: batch.walk(), ledger, outstanding: 0, queued: true, fence: new Fence(clock, lease) };
-    this.#taken.add(taken);
-    this.#queue.push(taken);
-    this.#inFlightBytes += batch.byteLength;
+    this.#batches.add(taken);
+    this.#inFlightBytes.add(batch);
     this.#onBatch.wake();
-    if (!this.#isFull()) {
+    if (!this.#inFlightBytes.isFull) {
       return undefined;
     }
     holdAll(true);
@@ -79,32 +81,34 @@ export class StreamDispatcher implements Dispatcher {
   }
 
   hasWork(assignment: PartitionAssignment): boolean {
-    return [...this.#taken].some(({ batch }) => batch.assignment === assignment);
+    return this.#batches.has(assignment);
   }
 
   /** What is done is in the ledger already. */
   checkpoint(): void {}
 
   async drain(_how: DrainKind, assignments?: readonly PartitionAssignment[]): Promise<void> {
-    const goes = ({ batch }: StreamBatch): boolean => assignments === undefined || assignments.includes(batch.assignment);
     if (assignments === undefined) {
       this.#close("drained");
     }
-    for (const taken of this.#queue.filter(goes)) {
-      this.#unqueue(taken);
+    for (const taken of this.#batches.dequeue(assignments === undefined ? null : new Set(assignments))) {
+      this.#unqueued(taken);
     }
-    while (this.#state !== "abandoned" && this.#hasOutstanding(goes)) {
+    // Nothing of them is queued any more, so what is still in memory is handed out and not done.
+    const isInMemory = (): boolean =>
+      assignments === undefined ? this.#batches.count > 0 : assignments.some((each) => this.hasWork(each));
+    while (this.#state !== "abandoned" && isInMemory()) {
       await this.#onDone.wait();
     }
   }
 
   blockedBy(): string | null {
-    return this.#isFull() ? `${this.#inFlightBytes} bytes of events wait for done()` : null;
+    return this.#inFlightBytes.isFull ? `${this.#inFlightBytes.total} bytes of events wait for done()` : null;
   }
 
   *atWork(): Iterable<WorkInHand> {
     yield* this.#reader.atWork();
-    for (const taken of this.#taken) {
+    for (const taken of this.#batches.all()) {
       if (taken.outstanding > 0) {
         yield { what: "done() of what was handed out", place: oldestOf(taken) };
       }
@@ -114,7 +118,7 @@ export class StreamDispatcher implements Dispatcher {
   /** The next delivery. Null after a drain of all partitions. Rejects with what could not be decoded. */
   async next(): Promise<Delivery | null> {
     while (this.#state === "open") {
-      const [head] = this.#queue;
+      const { head } = this.#batches;
       if (head === undefined) {
         await this.#onBatch.wait();
       } else if (head.fence.mustWait) {
@@ -141,7 +145,7 @@ export class StreamDispatcher implements Dispatcher {
     if (this.#state !== "open") {
       return;
     }
-    for (const { fence } of this.#taken) {
+    for (const { fence } of this.#batches.all()) {
       fence.close();
     }
     this.#close("abandoned");
@@ -168,10 +172,9 @@ export class StreamDispatcher implements Dispatcher {
   }
 
   /** Nothing more of the batch is handed out. Either that was all, or its partition goes and the rest comes again to the next owner. */
-  #unqueue(taken: StreamBatch): void {
+  #unqueued(taken: StreamBatch): void {
     taken.queued = false;
     taken.fence.close();
-    this.#queue = this.#queue.filter((other) => other !== taken);
     this.#letGo(taken);
     this.#onBatch.wake();
   }
@@ -184,25 +187,17 @@ export class StreamDispatcher implements Dispatcher {
 
   /** A batch leaves memory when all of it is handed out and done. */
   #letGo(taken: StreamBatch): void {
-    if (!taken.queued && taken.outstanding === 0 && this.#taken.delete(taken)) {
-      this.#inFlightBytes -= taken.batch.byteLength;
-      if (!this.#isFull()) {
+    if (!taken.queued && taken.outstanding === 0 && this.#batches.delete(taken)) {
+      this.#inFlightBytes.remove(taken.batch);
+      if (!this.#inFlightBytes.isFull) {
         this.#parts.holdAll(false);
       }
       this.#onRoom.wake();
     }
   }
 
-  #hasOutstanding(goes: (taken: StreamBatch) => boolean): boolean {
-    return [...this.#taken].some((taken) => taken.outstanding > 0 && goes(taken));
-  }
-
-  #isFull(): boolean {
-    return this.#inFlightBytes >= this.#parts.maxInFlightBytes;
-  }
-
   async #room(): Promise<void> {
-    while (this.#isFull() && this.#state === "open") {
+    while (this.#inFlightBytes.isFull && this.#state === "open") {
       await this.#onRoom.wait();
     }
   }
