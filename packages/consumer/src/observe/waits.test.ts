@@ -1,5 +1,5 @@
 import { virtualClock } from "@cdckit/testkit";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Logger } from "./logger.ts";
 import { Waits, waitTexts, type WorkInHand } from "./waits.ts";
 
@@ -15,6 +15,23 @@ function setUp() {
   const waits = new Waits({ clock, logger });
   return { clock, lines, waits, texts: () => waitTexts(waits.report()) };
 }
+
+/** Counts the collections that are gone through. */
+function countWalks(): () => number {
+  let walks = 0;
+  for (const { prototype } of [Map, Set]) {
+    const iterate = prototype[Symbol.iterator];
+    vi.spyOn(prototype, Symbol.iterator).mockImplementation(function (this: never) {
+      walks++;
+      return iterate.call(this);
+    });
+  }
+  return () => walks;
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 describe("waits", () => {
   test("a failed attempt is shown at once, with what, where, since when and why, and stays shown between the attempts", async () => {
@@ -80,6 +97,21 @@ describe("waits", () => {
       opened[1 - goes]?.end();
       expect(waits.report()).toEqual([]);
     }
+  });
+
+  test("the end of an owner looks at its own waits alone, however many others there are", () => {
+    const { waits } = setUp();
+    const [owner, other] = [{ partition: 0 }, { partition: 1 }];
+    for (let offset = 0; offset < 1_000; offset++) {
+      waits.open({ what: "a handler", place: `orders[1]@${offset}`, cause: refused }, other);
+    }
+    waits.open({ what: "a handler", place: "orders[0]@0", cause: refused }, owner);
+    const walks = countWalks();
+    waits.endOf(owner);
+    expect(walks()).toBeLessThan(10);
+    expect(waits.report()).toHaveLength(1_000);
+    waits.endOf(other);
+    expect(waits.report()).toEqual([]);
   });
 
   test("the log has the first failure at once, the next lines with growing gaps, and the end", async () => {

@@ -52,10 +52,11 @@ export interface WaitParts {
 export type WorkInHand = Omit<WaitFor, "cause">;
 
 interface Entry {
+  readonly id: string;
   readonly wait: WaitFor;
   readonly sinceMs: number;
-  /** Each opening that has not ended, with its owner. Empty if the work was only seen at work. */
-  readonly openings: Map<OpenWait, object | null>;
+  /** Those that have not ended. Empty if the work was only seen at work. */
+  readonly openings: Set<OpenWait>;
   /** The look at which it was last seen at work. */
   seenAtLook: number;
   failures: number;
@@ -83,6 +84,8 @@ export class Waits {
   readonly #parts: WaitParts;
   /** In the order in which they began. */
   readonly #entries = new Map<string, Entry>();
+  /** What ends with each owner. Every partition that goes asks for its own, and thousands of records of the others may wait. */
+  readonly #owned = new Map<object, Map<OpenWait, Entry>>();
   #atWork: () => Iterable<WorkInHand> = () => [];
   #look = 0;
   #cancelLook: () => void = () => {};
@@ -104,6 +107,7 @@ export class Waits {
     this.#cancelLook();
     this.#entries.forEach(({ openings }) => openings.clear());
     this.#entries.clear();
+    this.#owned.clear();
   }
 
   /**
@@ -124,11 +128,13 @@ export class Waits {
       },
       end: () => {
         if (entry.openings.delete(opening)) {
-          this.#endUnlessOpen(id, entry);
+          this.#disown(opening, owner);
+          this.#endUnlessOpen(entry);
         }
       },
     };
-    entry.openings.set(opening, owner);
+    entry.openings.add(opening);
+    this.#own(opening, owner, entry);
     if (wait.cause !== undefined) {
       this.#failed(entry, wait.cause);
     }
@@ -137,13 +143,13 @@ export class Waits {
 
   /** Ends what was opened for this owner. If others have opened the same wait, it goes on. */
   endOf(owner: object): void {
-    for (const [id, { openings }] of this.#entries) {
-      const own = [...openings].filter(([, one]) => one === owner);
-      own.forEach(([opening]) => openings.delete(opening));
-      if (own.length > 0 && openings.size === 0) {
+    for (const [opening, { id, openings }] of this.#owned.get(owner) ?? []) {
+      openings.delete(opening);
+      if (openings.size === 0) {
         this.#entries.delete(id);
       }
     }
+    this.#owned.delete(owner);
   }
 
   /** The waits that have failed, or that last for some seconds, the oldest first. */
@@ -163,11 +169,29 @@ export class Waits {
     return shown;
   }
 
+  #own(opening: OpenWait, owner: object | null, entry: Entry): void {
+    if (owner === null) {
+      return;
+    }
+    const own = this.#owned.get(owner) ?? new Map<OpenWait, Entry>();
+    own.set(opening, entry);
+    this.#owned.set(owner, own);
+  }
+
+  #disown(opening: OpenWait, owner: object | null): void {
+    const own = owner === null ? undefined : this.#owned.get(owner);
+    own?.delete(opening);
+    if (owner !== null && own?.size === 0) {
+      this.#owned.delete(owner);
+    }
+  }
+
   #add(id: string, wait: WaitFor): Entry {
     const entry: Entry = {
+      id,
       wait,
       sinceMs: this.#parts.clock.nowMs(),
-      openings: new Map(),
+      openings: new Set(),
       seenAtLook: -1,
       failures: 0,
       cause: undefined,
@@ -184,11 +208,11 @@ export class Waits {
     this.#logIfDue(entry, 0);
   }
 
-  #endUnlessOpen(id: string, entry: Entry): void {
-    if (entry.openings.size > 0 || this.#entries.get(id) !== entry) {
+  #endUnlessOpen(entry: Entry): void {
+    if (entry.openings.size > 0 || this.#entries.get(entry.id) !== entry) {
       return;
     }
-    this.#entries.delete(id);
+    this.#entries.delete(entry.id);
     if (entry.loggedAtMs !== null) {
       const { what, host, place } = entry.wait;
       const forMs = Math.round(this.#parts.clock.nowMs() - entry.sinceMs);
@@ -213,10 +237,10 @@ export class Waits {
       const entry = this.#entries.get(id) ?? this.#add(id, work);
       entry.seenAtLook = this.#look;
     }
-    for (const [id, entry] of this.#entries) {
+    for (const entry of this.#entries.values()) {
       const isWork = entry.openings.size === 0;
       if (isWork && entry.seenAtLook !== this.#look) {
-        this.#endUnlessOpen(id, entry);
+        this.#endUnlessOpen(entry);
       } else {
         this.#logIfDue(entry, isWork ? workLoggedAfterMs : shownAfterMs);
       }
