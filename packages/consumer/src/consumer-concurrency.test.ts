@@ -202,6 +202,28 @@ describe("concurrency", () => {
     expect([...reasons]).toEqual(["N bytes of events are not handled yet"]);
   });
 
+  test("a partition that waits, and holds most of the limit of bytes, holds up no other one", async () => {
+    const records = Array.from({ length: 80 }, (_, i) => `k${i}=${String(i).padStart(6)}`);
+    const delivery = { concurrency: 2, maxInFlight: 4, maxInFlightBytes: 100 };
+    const { clock, consumer } = setUp(records, delivery, { partitions: 2, maxBatchRecords: 2 });
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => void (release = resolve));
+    const handled = [0, 0];
+    consumer.on("*", async ({ record: { partition } }) => {
+      // Four batches of 2 records, 17 or 18 bytes each: more than half of the limit.
+      await (partition === 0 ? released : sleep(clock, 10));
+      handled[partition] = (handled[partition] ?? 0) + 1;
+      if (handled[1] === 40) {
+        release();
+      }
+      if (handled[0] === 40) {
+        void consumer.stop();
+      }
+    });
+    await clock.run(consumer.run());
+    expect(handled).toEqual([40, 40]);
+  });
+
   test("a stop still handles records before a handled record, so that nothing comes twice", async () => {
     const { clock, broker, consumer } = setUp(["a=1", "a=2", "a=3", "b=4", "c=5", "a=6"], { concurrency: 2 });
     const handled: string[] = [];

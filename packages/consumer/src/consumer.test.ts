@@ -567,6 +567,21 @@ describe("stream", () => {
     }
     expect(consumer.health().counts.handled).toBe(40);
   });
+
+  test("what is done makes room for the next batch, while what is not done holds most of the limit of bytes", async () => {
+    const { consumer } = consumerOf(times(40), { delivery: { maxInFlightBytes: 50 } });
+    const open: Delivery[] = [];
+    for await (const delivery of consumer.stream()) {
+      open.push(delivery);
+      if (open.length > 8) {
+        open.shift()?.done(); // two batches of 24 bytes stay open
+      }
+      if (delivery.event.record.offset === 39n) {
+        break;
+      }
+    }
+    expect(consumer.health().counts.handled).toBe(40);
+  });
 });
 
 describe("health", () => {
