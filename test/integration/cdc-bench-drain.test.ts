@@ -151,6 +151,13 @@ await describeWithKafka("cdc-bench drain", ({ brokers }) => {
     expect(await leftBehind()).toEqual([]);
   });
 
+  test("ends although a partition got no event after the checkpoint", async () => {
+    const { code, stdout, stderr } = await cdcBench([...small, "-n", "1", "--rounds", "1"]);
+    expect(code, stderr).toBe(0);
+    const rounds = (JSON.parse(stdout) as Result).drains.flatMap((drain) => drain.rounds);
+    expect(rounds).toMatchObject([{ outcome: "caught-up", events: 1, resumedAtCheckpoint: true }]);
+  });
+
   test("measures at-least-once beside effectively-once, and counts each change once in PostgreSQL and in Kafka", async () => {
     const { code, stdout, stderr } = await cdcBench([...small, "-n", "1500", "--rounds", "1", "--to", "all", "--sink-url", sinkUrl]);
     expect(code, stderr).toBe(0);

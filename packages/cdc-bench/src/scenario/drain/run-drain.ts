@@ -10,6 +10,7 @@ import type { ExpectedContent, OpenTarget } from "../catch-up/target.ts";
 import type { Tuning } from "../catch-up/tuning.ts";
 import { type Contender, contendersOf, type TargetName } from "./contenders.ts";
 import type { BacklogMeasure, ContenderMeasure, DrainRound, SlowSinkMeasure } from "./drain-result.ts";
+import { pendingEnds } from "./pending-ends.ts";
 import { sinksTarget, type SinksTarget } from "./slow-sink.ts";
 import { contenderMeasure, resumedAtCheckpoint } from "./summarize.ts";
 
@@ -188,8 +189,9 @@ async function resumeAll(
   return [...rounds].filter(([, measured]) => measured.length > 0).map(([contender, measured]) => contenderMeasure(contender, measured));
 }
 
-async function resume(plan: DrainPlan, writer: BacklogWriter, { groupId, target, committed }: Stopped, phase: string): Promise<DrainRound> {
-  const measure = await resumed(plan, writer, groupId, target, phase);
+async function resume(plan: DrainPlan, writer: BacklogWriter, stopped: Stopped, phase: string): Promise<DrainRound> {
+  const { target, committed } = stopped;
+  const measure = await resumed(plan, writer, stopped, phase);
   const { firstOffsets, ...rest } = measure;
   const isComplete = measure.outcome === "caught-up";
   const check = isComplete && target.check !== undefined ? await target.check(writer.expected) : null;
@@ -200,14 +202,14 @@ async function resume(plan: DrainPlan, writer: BacklogWriter, { groupId, target,
 async function resumed(
   plan: DrainPlan,
   writer: BacklogWriter,
-  groupId: string,
-  target: OpenTarget,
+  { groupId, target, committed }: Stopped,
   phase: string,
 ): Promise<CatchUpMeasure> {
   const proxy = plan.usesProxy ? await openFaultProxy(plan.faults) : null;
   try {
     const position = await positionOf(plan, writer);
-    return await plan.record(() => catchUp({ ...position, groupId, target, proxy, phase, expectedRecords: plan.records }));
+    const ends = pendingEnds(position.ends, writer.topic, committed);
+    return await plan.record(() => catchUp({ ...position, ends, groupId, target, proxy, phase, expectedRecords: plan.records }));
   } finally {
     await proxy?.close();
   }
@@ -220,10 +222,10 @@ async function measureSinks(
   sinks: readonly SinksTarget[],
 ): Promise<SlowSinkMeasure | null> {
   const measures: CatchUpMeasure[] = [];
-  for (const [i, target] of sinks.entries()) {
+  for (const i of sinks.keys()) {
     if (!plan.interrupt.aborted) {
-      const { groupId } = stopped.get(`sinks-${i}`) as Stopped;
-      measures.push(await resumed(plan, writer, groupId, target, i === 0 ? "a fast sink alone" : "a fast sink beside a slow one"));
+      const phase = i === 0 ? "a fast sink alone" : "a fast sink beside a slow one";
+      measures.push(await resumed(plan, writer, stopped.get(`sinks-${i}`) as Stopped, phase));
     }
   }
   const [alone, both] = measures;
