@@ -1,6 +1,6 @@
 import { BenchError } from "../bench-error.ts";
 import type { ExitCode } from "../exit-codes.ts";
-import { printable } from "../report/text-width.ts";
+import { printable, printableLines } from "../report/text-width.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Says on stderr, in a sentence, why a command failed, and gives the exit code for it. A stack trace is shown only on request. */
@@ -9,9 +9,9 @@ export async function explainFailure(error: unknown, terminal: Terminal, isDebug
   // A sentence may name a topic, a table or a member, whose names are anybody's.
   terminal.stderr.write(`cdc-bench: ${printable(sentence)}\n`);
   if (isDebug && error instanceof Error) {
-    terminal.stderr.write(`${error.stack ?? error.message}\n`);
+    terminal.stderr.write(`${printableLines(error.stack ?? error.message)}\n`);
     for (let cause = error.cause; cause instanceof Error; cause = cause.cause) {
-      terminal.stderr.write(`caused by ${cause.stack ?? cause.message}\n`);
+      terminal.stderr.write(`caused by ${printableLines(cause.stack ?? cause.message)}\n`);
     }
   }
   return code;

@@ -128,6 +128,13 @@ describe("what a run makes", () => {
   });
 });
 
+test("what a server says of a thing that it does not remove cannot move the cursor", async () => {
+  const leftovers = await open(async () => Promise.reject(new Error("no \u001b[2J\u202eway")));
+  await leftovers.making(topic);
+  await leftovers.close();
+  expect(said).toBe("could not remove topic cdc-bench-t at localhost:9092: no ?[2J?way. Try again with --clean.\n");
+});
+
 describe("a run that was killed", () => {
   test("is told of by the next start, and cleaned once", async () => {
     await killedRun([topic, slot]);

@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { BenchError } from "../bench-error.ts";
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
+import { printable } from "../report/text-width.ts";
 import { type Terminal, write } from "../terminal.ts";
 import { createRunFile, isStillRunning, readRunFiles, type RunFile, type RunRecord } from "./run-file.ts";
 import { openStateFolder } from "./state-folder.ts";
@@ -156,7 +157,7 @@ async function removeAll(
 }
 
 function reasonOf(error: unknown): string {
-  const said = error instanceof BenchError ? error.detail : error instanceof Error ? error.message : String(error);
+  const said = printable(error instanceof BenchError ? error.detail : error instanceof Error ? error.message : String(error));
   return /[.!?]$/.test(said) ? said : `${said}.`;
 }
 

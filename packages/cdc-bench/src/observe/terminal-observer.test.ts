@@ -173,8 +173,9 @@ describe("on a terminal", () => {
 
   test("a name cannot move the cursor", () => {
     const { screen, observer } = liveObserver(80);
+    observer.note("the consumer waits: \u001b[2J\u202e");
     observer.observe(() => ({ phase: "reading \u001b[2J\u001b[1;1Hevil\n\u202e" }));
-    expect(screen.shown).toEqual(["reading ?[2J?[1;1Hevil?"]);
+    expect(screen.shown).toEqual(["the consumer waits: ?[2J?", "reading ?[2J?[1;1Hevil?"]);
     observer.end();
   });
 
@@ -227,12 +228,12 @@ describe("elsewhere", () => {
         now,
       );
       readTopic(observer, 11_000, { lag: 5 });
-      observer.note("a note");
+      observer.note("a note\u001b[2J");
       observer.end();
       expect(String(stderr.read())).toBe(
         `${first}reading orders, 50,000 of 100,000 records (50%), 10,000/s, 5 s left, lag 5\n` +
           "reading orders, 100,000 of 100,000 records (100%), 10,000/s, 0 s left, lag 5\n" +
-          "a note\n",
+          "a note?[2J\n",
       );
     },
   );

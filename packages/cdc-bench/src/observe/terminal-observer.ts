@@ -1,4 +1,5 @@
 import { styleOf } from "../report/text-style.ts";
+import { printable } from "../report/text-width.ts";
 import type { LiveScreen, Terminal } from "../terminal.ts";
 import { createLiveScreen } from "./live-screen.ts";
 import type { Observation, Observer } from "./observer.ts";
@@ -56,7 +57,7 @@ function createLiveObserver(terminal: Terminal, now: () => number): Observer {
       timer ??= setInterval(redraw, idleIntervalMs).unref();
     },
     note(text) {
-      screen.stream.write(`${text}\n`);
+      screen.stream.write(`${printable(text)}\n`);
     },
     end() {
       clearInterval(timer);
@@ -85,7 +86,7 @@ function createPlainObserver({ stderr }: Terminal, isQuietAtFirst: boolean, now:
         stderr.write(`${plainLine(observed, pace)}\n`);
       }
     },
-    note: (text) => void stderr.write(`${text}\n`),
+    note: (text) => void stderr.write(`${printable(text)}\n`),
     end() {},
   };
 }

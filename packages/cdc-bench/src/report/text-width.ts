@@ -49,3 +49,8 @@ function piecesOf(word: string, size: number): readonly string[] {
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, (found) => (/^\s+$/.test(found) ? " " : "?"));
 }
+
+/** As {@link printable}, of text whose lines stay: a stack trace. */
+export function printableLines(text: string): string {
+  return text.split("\n").map(printable).join("\n");
+}

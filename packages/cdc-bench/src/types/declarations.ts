@@ -1,4 +1,5 @@
 import { patternOf, type SeenTable } from "./seen-tables.ts";
+import { textLiteral } from "./text-literal.ts";
 import { propertyName, type RecordNames, rowInterface, valueType, type ValueChoices } from "./value-type.ts";
 import { repeatedRecords } from "./repeated-records.ts";
 import { type Type, withoutNull } from "@cdckit/decode";
@@ -26,11 +27,11 @@ export function declarationsOf(tables: readonly SeenTable[], options: Declaratio
     const repeated = repeatedOf(row, name, names, options);
     const mayBeUnavailable = options.withUnavailable && seen.isDebezium;
     blocks.push(`${from}${rowInterface(name, row, options.values, mayBeUnavailable, repeated.names)}`, ...repeated.blocks, ...key.blocks);
-    entries.push(`  readonly ${JSON.stringify(patternOf(seen.table))}: { readonly row: ${name}; readonly key: ${key.type} };\n`);
+    entries.push(`  readonly ${textLiteral(patternOf(seen.table))}: { readonly row: ${name}; readonly key: ${key.type} };\n`);
   }
   const body = `${blocks.join("\n")}\n/** For \`createConsumer<Tables>(...)\`: \`on\` knows the rows of each table. */\nexport interface Tables {\n${entries.join("")}}\n`;
   const needsImport = body.includes("typeof UNAVAILABLE");
-  return `${header}${needsImport ? `import type { UNAVAILABLE } from ${JSON.stringify(options.importFrom)};\n` : ""}\n${body}`;
+  return `${header}${needsImport ? `import type { UNAVAILABLE } from ${textLiteral(options.importFrom)};\n` : ""}\n${body}`;
 }
 
 function keyOf(

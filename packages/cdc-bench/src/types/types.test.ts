@@ -165,6 +165,18 @@ describe("types of values", () => {
     ]);
   });
 
+  test("names and symbols that move the cursor, or turn the direction of text, are escaped", async () => {
+    const type = {
+      kind: "record",
+      name: null,
+      fields: [{ name: "a\u009b2J\u007f", type: { kind: "enum", symbols: ["b\u202e", "c\u2066\u0085"] } as const }],
+    } as const;
+    const row = rowInterface("Row", type, values, false);
+    expect(row).toContain(String.raw`readonly "a\u009b2J\u007f": "b\u202e" | "c\u2066\u0085";`);
+    const table: SeenTable = { table: { name: "t\u202e" }, row: type, key: null, inferredFrom: null, isDebezium: false };
+    expect(declarationsOf([table], options)).toContain(String.raw`readonly "t\u202e": `);
+  });
+
   test("rows without a schema show what they hold", () => {
     const type = inferredType([
       { a: 1, b: "x", c: 1 },

@@ -1,4 +1,5 @@
 import { type Field, type Semantic, type Type, withoutNull } from "@cdckit/decode";
+import { textLiteral } from "./text-literal.ts";
 
 /** The value options that decide which TypeScript type a column has; the decoder's own names and defaults. */
 export interface ValueChoices {
@@ -83,7 +84,7 @@ function plainType(type: Exclude<Type, { kind: "union" }>, choices: ValueChoices
 const int64Types: Readonly<Record<ValueChoices["int64"], string>> = { safe: "number | bigint", bigint: "bigint", string: "string" };
 
 function literals(symbols: readonly string[]): string {
-  return symbols.length === 0 ? "string" : symbols.map((symbol) => JSON.stringify(symbol)).join(" | ");
+  return symbols.length === 0 ? "string" : symbols.map(textLiteral).join(" | ");
 }
 
 function inBrackets(text: string): string {
@@ -101,7 +102,7 @@ function recordType(fields: readonly Field[], choices: ValueChoices, names: Reco
 
 /** A name that schema text chose: quoted unless it is an identifier, so that it can be nothing but a name. */
 export function propertyName(name: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : textLiteral(name);
 }
 
 /** The type of a column by its meaning; null if its meaning changes nothing. */

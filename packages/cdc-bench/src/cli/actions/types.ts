@@ -14,6 +14,7 @@ import { printable } from "../../report/text-width.ts";
 import type { Terminal } from "../../terminal.ts";
 import { declarationsOf } from "../../types/declarations.ts";
 import { patternOf, type SeenTable, SeenTables } from "../../types/seen-tables.ts";
+import { textLiteral } from "../../types/text-literal.ts";
 import { resolveCluster, resolveSource } from "../source-options.ts";
 import type { TypesFlags } from "../types.ts";
 
@@ -64,7 +65,7 @@ function firstDifference(written: string, expected: string): string {
   const [was, is] = [written.split("\n"), expected.split("\n")];
   const line = is.findIndex((text, i) => text !== was[i]);
   const at = line === -1 ? is.length : line;
-  return `line ${at + 1} should be ${JSON.stringify(is[at] ?? "(nothing)")}, and is ${JSON.stringify(was[at] ?? "(nothing)")}`;
+  return `line ${at + 1} should be ${textLiteral(is[at] ?? "(nothing)")}, and is ${textLiteral(was[at] ?? "(nothing)")}`;
 }
 
 function seenTables(flags: TypesFlags, terminal: Terminal): Promise<readonly SeenTable[]> {
