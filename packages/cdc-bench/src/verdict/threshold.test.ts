@@ -9,6 +9,8 @@ describe("a threshold", () => {
     ["rate>=100k", { metric: "rate", operator: ">=", bound: 100_000 }],
     ["throughput>20MB/s", { metric: "throughput", operator: ">", bound: 20e6 }],
     ["size.avg<1kB", { metric: "size.avg", operator: "<", bound: 1_000 }],
+    ["drift.rate>-10", { metric: "drift.rate", operator: ">", bound: -10 }],
+    ["drift.rate >= -2.5", { metric: "drift.rate", operator: ">=", bound: -2.5 }],
     ["errors<1", { metric: "errors", operator: "<", bound: 1 }],
   ])("%s is read", (text, read) => {
     expect(collectThresholds(text)).toEqual([{ expr: text, ...read }]);
@@ -21,6 +23,7 @@ describe("a threshold", () => {
     ["rate>5ms", "needs a number, perhaps with k or m, not ms"],
     ["rate>1constructor", "needs a number"],
     ["rate", "a figure, a comparison and a bound"],
+    ["rate>--5", "a figure, a comparison and a bound"],
     ["rate=5", "a figure, a comparison and a bound"],
     ["", "a figure, a comparison and a bound"],
   ])("%j is refused, and what would do is said", (text, said) => {

@@ -16,7 +16,7 @@ export interface ThresholdResult {
   readonly actual: number | null;
 }
 
-const expression = /^\s*([a-z0-9.]+)\s*(<=?|>=?)\s*(\d+(?:\.\d+)?)\s*([a-zµ/]*)\s*$/i;
+const expression = /^\s*([a-z0-9.]+)\s*(<=?|>=?)\s*(-?\d+(?:\.\d+)?)\s*([a-zµ/]*)\s*$/i;
 const durationUnits: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9 };
 const amountUnits: Readonly<Record<string, number>> = { "": 1, k: 1e3, m: 1e6, b: 1, kb: 1e3, mb: 1e6, "mb/s": 1e6, x: 1 };
 
