@@ -49,6 +49,21 @@ describe("a rate series", () => {
     expect(series.summary().perSecond.peak).toBe(200);
   });
 
+  test("ends without a spike: a last window that is shorter than half of one counts to the one before", () => {
+    const series = seriesOf([20, 20, 20], 100);
+    series.add(5, 500 + 301);
+    expect(series.summary().series).toEqual([
+      [0, 200],
+      [100, 200],
+      [200, Math.round((25 / 101) * 1e3)],
+    ]);
+    series.add(10, 500 + 380);
+    expect(series.summary().series.slice(2)).toEqual([
+      [200, 200],
+      [300, Math.round((15 / 80) * 1e3)],
+    ]);
+  });
+
   test("of less than three windows has no median and no peak", () => {
     expect(seriesOf([5, 5], 100).summary().perSecond).toEqual({ avg: 50, p50: null, peak: null });
   });
@@ -66,8 +81,9 @@ describe("a rate series", () => {
     const summary = series.summary();
     expect(summary.series.length).toBeLessThanOrEqual(maxWindows);
     expect(summary.count).toBe(10_000_000);
-    const counted = summary.series.reduce((sum, [fromMs, perSecond]) => {
-      return sum + (perSecond * Math.min(summary.seriesWindowMs, summary.elapsedMs - fromMs)) / 1e3;
+    const counted = summary.series.reduce((sum, [fromMs, perSecond], i) => {
+      const untilMs = summary.series[i + 1]?.[0] ?? summary.elapsedMs;
+      return sum + (perSecond * (untilMs - fromMs)) / 1e3;
     }, 0);
     expect(counted / 10_000_000).toBeCloseTo(1, 2);
   });

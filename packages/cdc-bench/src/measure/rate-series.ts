@@ -14,7 +14,7 @@ export interface RateSeriesSummary {
   readonly perSecond: RateFigures;
   /** The length of the windows that `p50` and `peak` are of. */
   readonly windowMs: number;
-  /** The time series: at most {@link maxWindows} windows of `seriesWindowMs`. */
+  /** The time series: at most {@link maxWindows} windows of `seriesWindowMs`; the last one is of half to one and a half of it. */
   readonly series: readonly (readonly [fromMs: number, perSecond: number])[];
   readonly seriesWindowMs: number;
 }
@@ -87,10 +87,7 @@ export class RateSeries {
         peak: rates.length < fewestWindows ? null : Math.max(...rates),
       },
       windowMs,
-      series: this.#windows(seriesWindowMs).map(({ fromMs, count }) => {
-        const lengthMs = Math.min(seriesWindowMs, Math.max(1, elapsedMs - fromMs));
-        return [fromMs, Math.round((count / lengthMs) * 1e3)];
-      }),
+      series: this.#ratesIn(seriesWindowMs),
       seriesWindowMs,
     };
   }
@@ -115,6 +112,18 @@ export class RateSeries {
       windows.push({ fromMs: from * this.#windowMs, count });
     }
     return windows;
+  }
+
+  /** Of a last window of a millisecond, the rate would be chance: what is shorter than half a window counts to the one before. */
+  #ratesIn(windowMs: number): readonly (readonly [fromMs: number, perSecond: number])[] {
+    const windows = this.#windows(windowMs);
+    const [before, last] = windows.slice(-2);
+    const isTail = last !== undefined && this.elapsedMs - last.fromMs < windowMs / 2;
+    const shown = isTail && before !== undefined ? [...windows.slice(0, -2), { ...before, count: before.count + last.count }] : windows;
+    return shown.map(({ fromMs, count }, i) => {
+      const lengthMs = i === shown.length - 1 ? Math.max(1, this.elapsedMs - fromMs) : windowMs;
+      return [fromMs, Math.round((count / lengthMs) * 1e3)];
+    });
   }
 
   #merge(): void {
