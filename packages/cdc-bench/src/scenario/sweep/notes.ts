@@ -15,7 +15,7 @@ export function sweepRules({ rounds, pointMs, usesProxy }: Pick<SweepPlan, "roun
 
 export function sweepNotes(
   { workMs, dimensions, timeLimitMs, interrupt }: Pick<SweepPlan, "workMs" | "dimensions" | "timeLimitMs" | "interrupt">,
-  { isComplete, noise, curves, combined }: SweepOutcome,
+  { isComplete, noise, curves, combined }: Pick<SweepOutcome, "isComplete" | "noise" | "curves" | "combined">,
 ): readonly string[] {
   const notes: string[] = [];
   if (!isComplete) {
@@ -31,7 +31,9 @@ export function sweepNotes(
   }
   if (!curves.some(({ isBetter }) => isBetter)) {
     notes.push("No setting is better than the base by more than noise: the configuration is the base.");
-  } else if (combined?.isBetter === false) {
+  } else if (combined === null) {
+    notes.push("All knees together were not measured, so the configuration is the base, although a knee is better.");
+  } else if (!combined.isBetter) {
     notes.push("All knees together are not better than the base by more than noise: the configuration is the base.");
   }
   if (interrupt.aborted) {
