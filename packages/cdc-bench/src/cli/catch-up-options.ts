@@ -34,7 +34,7 @@ export function addTuningFlags(command: Command): Command {
     .option("--partitions-at-once <count>", "batches of so many partitions are handed over at a time (default: 1)", parseCount);
 }
 
-/** Every setting; those without a flag have the default of the consumer and the driver. */
+/** Every setting; those without a flag have the default of the consumer and the driver, or are left to them. */
 export function resolveTuning(flags: TuningFlags): Tuning {
   return {
     batchEvents: flags.batchEvents ?? null,
@@ -45,7 +45,7 @@ export function resolveTuning(flags: TuningFlags): Tuning {
     concurrency: flags.concurrency ?? defaultTuning.concurrency,
     order: flags.order ?? defaultTuning.order,
     commitIntervalMs: flags.commitInterval ?? defaultTuning.commitIntervalMs,
-    fetchBytes: flags.fetchBytes ?? defaultTuning.fetchBytes,
+    fetchBytes: flags.fetchBytes ?? null,
     fetchMaxBytes: flags.fetchMaxBytes ?? defaultTuning.fetchMaxBytes,
     fetchWaitMs: flags.fetchWait ?? defaultTuning.fetchWaitMs,
     partitionsAtOnce: flags.partitionsAtOnce ?? defaultTuning.partitionsAtOnce,

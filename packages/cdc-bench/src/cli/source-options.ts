@@ -29,7 +29,7 @@ export function addClusterFlags(command: Command): Command {
 }
 
 export function addFetchBytesFlag(command: Command): Command {
-  return command.option("--fetch-bytes <count>", "most bytes of a partition in one fetch (default: 1048576)", parseFetchBytes);
+  return command.option("--fetch-bytes <count>", "most bytes of a partition in one fetch (default: the driver's own)", parseFetchBytes);
 }
 
 export function addBrokersFlag(command: Command): Command {

@@ -21,6 +21,12 @@ describe("a tuning", () => {
     });
   });
 
+  test("leaves the sizes of fetches to the driver, and out of what is pasted, unless they are set", () => {
+    expect(driverTuningOf(defaultTuning)).not.toHaveProperty("maxBytesPerPartition");
+    expect(tuningText(defaultTuning)).not.toContain("maxBytesPerPartition");
+    expect(tuningText({ ...defaultTuning, fetchBytes: 65_536 })).toContain("maxBytesPerPartition: 65_536,");
+  });
+
   test("is TypeScript to paste, which compiles", () => {
     const all: Tuning = {
       ...defaultTuning,
@@ -28,6 +34,7 @@ describe("a tuning", () => {
       batchBytes: 16_000_000,
       batchMs: 50,
       inFlight: 4,
+      fetchBytes: 4_194_304,
       concurrency: 16,
       order: "none",
     };

@@ -1,7 +1,7 @@
 import type { DeliveryOptions } from "@cdckit/consumer";
 import type { KafkaJsTuning } from "@cdckit/kafkajs";
 
-/** Every setting of the consumer and its driver that a rate depends on. Null: the default of the consumer. */
+/** Every setting of the consumer and its driver that a rate depends on. Null: the default of the consumer, or what the driver chooses. */
 export interface Tuning {
   /** `delivery.batch.maxEvents`: null for no bound. */
   readonly batchEvents: number | null;
@@ -15,8 +15,8 @@ export interface Tuning {
   readonly concurrency: number;
   readonly order: "key" | "partition" | "none";
   readonly commitIntervalMs: number;
-  /** `maxBytesPerPartition`: the most of one partition in a fetch. */
-  readonly fetchBytes: number;
+  /** `maxBytesPerPartition`: the most of one partition in a fetch. Null: the driver chooses it by what it fetches. */
+  readonly fetchBytes: number | null;
   /** `maxBytes`: the most of all partitions in a fetch. */
   readonly fetchMaxBytes: number;
   readonly fetchWaitMs: number;
@@ -33,7 +33,7 @@ export const defaultTuning: Tuning = Object.freeze({
   concurrency: 1,
   order: "key",
   commitIntervalMs: 1_000,
-  fetchBytes: 1_048_576,
+  fetchBytes: null,
   fetchMaxBytes: 10_485_760,
   fetchWaitMs: 500,
   partitionsAtOnce: 1,
@@ -66,10 +66,11 @@ export function deliveryOf(tuning: Tuning): DeliveryOptions {
 }
 
 export function driverTuningOf(tuning: Tuning): KafkaJsTuning {
+  const { fetchBytes } = tuning;
   return {
-    maxBytesPerPartition: tuning.fetchBytes,
+    ...(fetchBytes !== null && { maxBytesPerPartition: fetchBytes }),
     // A fetch of all partitions that is smaller than that of one would be the bound of both.
-    maxBytes: Math.max(tuning.fetchMaxBytes, tuning.fetchBytes),
+    maxBytes: Math.max(tuning.fetchMaxBytes, fetchBytes ?? 0),
     maxWaitMs: tuning.fetchWaitMs,
     partitionsConsumedConcurrently: tuning.partitionsAtOnce,
   };
