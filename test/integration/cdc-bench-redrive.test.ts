@@ -233,6 +233,27 @@ await describeWithKafka("cdc-bench redrive on a broker", (kafka) => {
     expect(new Set(written.map(({ key }) => key)).size).toBe(40);
   });
 
+  test("goes on after dead letters that retention took since the last redrive, and says how many offsets are gone", async () => {
+    const [topic, dead] = [uniqueName("orders"), uniqueName("orders.dead")];
+    await createTopics(admin, [{ topic }, { topic: dead }]);
+    const headers = {
+      "__connect.errors.topic": topic,
+      "__connect.errors.partition": "0",
+      "__connect.errors.offset": "0",
+      "__connect.errors.exception.message": "[malformed] no",
+    };
+    await producer.send({
+      topic: dead,
+      messages: Array.from({ length: 10 }, (_, id) => ({ partition: 0, key: `${id}`, value: "x", headers })),
+    });
+    const some = await redrive("--topic", dead, "--limit", "2", "--json");
+    expect(JSON.parse(some.stdout), some.stderr).toMatchObject({ redriven: 2, gone: 0 });
+    await admin.deleteTopicRecords({ topic: dead, partitions: [{ partition: 0, offset: "6" }] });
+    const rest = await redrive("--topic", dead);
+    expect([rest.code, rest.stdout], rest.stderr).toEqual([0, expect.stringContaining("4 offsets are gone")]);
+    expect((await read(topic)).map(({ key }) => key)).toEqual(["0", "1", "6", "7", "8", "9"]);
+  });
+
   test("single dead letters come back once each, and one that fails every time is refused", async () => {
     const { topic, dead, handled, expectedDead, mend } = await failAndMend("dead-letter");
     expect((await redrive("--topic", dead, "--filter", "code=invalid-row")).code).toBe(4);

@@ -28,6 +28,7 @@ export function redriveText(report: RedriveReport): string {
   return [
     `${deadLetterTopic}: ${formatCount(tally.redriven)} of ${formatCount(tally.records)} records ${done}\n`,
     ...topics,
+    tally.gone > 0 ? `  ${formatCount(tally.gone)} offsets are gone: retention took them before they were redriven\n` : "",
     tally.notSelected > 0 ? `  ${formatCount(tally.notSelected)} not selected by --filter\n` : "",
     tally.notDeadLetters > 0 ? `  ${formatCount(tally.notDeadLetters)} without the headers of a dead letter: left\n` : "",
     tally.refused > 0 ? refusedText(report) : "",
@@ -58,6 +59,7 @@ export function redriveJson(report: RedriveReport): Readonly<Record<string, unkn
     topics: [...tally.redrivenByTopic].map(([topic, redriven]) => ({ topic, redriven })),
     notSelected: tally.notSelected,
     notDeadLetters: tally.notDeadLetters,
+    gone: tally.gone,
     refused: tally.refused,
     refusals: tally.refusals,
   };

@@ -31,7 +31,7 @@ async function redrive(broker: MemoryBroker, options: Partial<RedriveRunOptions>
   const plan = new RedrivePlan({ filter, to: null, maxRedrives: 3, deadLetterTopic: "dead", hasTopic: () => true });
   const partitions = [0, 1].map((partition) => ({
     partition,
-    startOffset: 0n,
+    startOffset: broker.log("dead", partition).start,
     endOffset: broker.endOffset("dead", partition),
     committed: broker.committed("redrive", "dead", partition),
   }));
@@ -93,6 +93,36 @@ describe("a redrive", () => {
     const rest = await redrive(broker, {}, malformed);
     expect(rest.redriven).toBe(5);
     expect(valuesIn(broker)).toEqual(["0 2 4 6 8 10", "3 7 11"]);
+  });
+
+  test("goes on after what retention took, and counts what nobody has redriven", async () => {
+    const broker = brokerOfDeadLetters();
+    await redrive(broker, { limit: 5 });
+    const [first = 0n, second = 0n] = committedIn(broker).map((offset) => offset ?? 0n);
+    broker.deleteBefore("dead", 0, 5n);
+    broker.deleteBefore("dead", 1, 4n);
+    const gone = Math.max(0, 5 - Number(first)) + Math.max(0, 4 - Number(second));
+    expect(gone).toBeGreaterThan(0);
+    expect(await redrive(broker)).toMatchObject({ redriven: 12 - 5 - gone, gone });
+    expect(committedIn(broker)).toEqual([6n, 6n]);
+    expect(valuesIn(broker).map((values) => values.split(" ").at(-1))).toEqual(["10", "11"]);
+  });
+
+  test("ends if retention takes all that it was to write, while it reads", async () => {
+    const broker = brokerOfDeadLetters();
+    const seen = { decided: 0 };
+    const tally = await redrive(broker, {
+      decided: () => {
+        if (seen.decided++ === 0) {
+          broker.deleteBefore("dead", 0, 6n);
+          broker.deleteBefore("dead", 1, 6n);
+        }
+      },
+      maxIdleMs: 30_000,
+      maxForeignMs: 30_000,
+    });
+    expect(tally.redriven + tally.gone).toBe(12);
+    expect(tally.gone).toBeGreaterThan(0);
   });
 
   test("that cannot write rejects, and commits nothing of what it could not write", async () => {

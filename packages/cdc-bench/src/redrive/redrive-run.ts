@@ -3,6 +3,7 @@ import {
   type DriverSink,
   type FetchedBatch,
   type KafkaDriver,
+  type LostRange,
   type OffsetCommit,
   type OutgoingRecord,
   type PartitionAssignment,
@@ -72,7 +73,9 @@ interface Decided {
 export class RedriveRun implements DriverSink {
   readonly #options: RedriveRunOptions;
   readonly #pending: Map<number, bigint>;
-  readonly #committed: ReadonlyMap<number, bigint>;
+  readonly #committed: Map<number, bigint>;
+  /** Up to where it is known of each partition what retention took. */
+  readonly #countedTo: Map<number, bigint> = new Map();
   readonly #held = new Set<PartitionAssignment>();
   readonly #ended: Promise<void>;
   readonly #connected: Promise<DriverSession>;
@@ -92,6 +95,9 @@ export class RedriveRun implements DriverSink {
     this.#options = options;
     const { partitions } = options;
     this.#committed = new Map(partitions.map(({ partition, committed }) => [partition, committed ?? 0n]));
+    for (const { partition, startOffset, committed } of partitions) {
+      this.#countGone(partition, committed ?? startOffset, startOffset);
+    }
     const unread = partitions.filter(({ startOffset, endOffset, committed }) => endOffset > startOffset && endOffset > (committed ?? 0n));
     this.#pending = new Map(unread.map(({ partition, endOffset }) => [partition, endOffset]));
     this.#connected = new Promise((resolve) => {
@@ -106,7 +112,8 @@ export class RedriveRun implements DriverSink {
 
   async run(): Promise<void> {
     const { driver, groupId, topic, interrupt, logger = silentLogger } = this.#options;
-    const subscription = { groupId, topics: [topic], from: "earliest", logger, signal: interrupt } as const;
+    // What retention took since the last redrive is gone: the records that are there are redriven all the same.
+    const subscription = { groupId, topics: [topic], from: "earliest", lostRange: "earliest", logger, signal: interrupt } as const;
     const session = await driver.connect({ ...subscription, ...this.#startAt() }, this).catch((error: unknown) => {
       if (interrupt.aborted) {
         return null; // it gave up because it was told to
@@ -164,6 +171,21 @@ export class RedriveRun implements DriverSink {
     return handled.catch((error: unknown) => this.failed(error as Error));
   }
 
+  skipped({ partition }: PartitionAssignment, { firstMissing, firstAvailable, recreated }: LostRange, resumeOffset: bigint): void {
+    if (recreated !== undefined) {
+      this.#committed.set(partition, resumeOffset); // what the group has committed was of the topic before
+      return;
+    }
+    this.#countGone(partition, firstMissing, firstAvailable);
+    // After the batches before the range: a run that is over writes none of them.
+    this.#line = this.#line.then(() => {
+      if (resumeOffset >= (this.#pending.get(partition) ?? resumeOffset + 1n)) {
+        this.#finish(partition);
+      }
+    });
+    this.#line.catch(() => {}); // batch() tells of it
+  }
+
   failed(error: Error): void {
     this.#isOver = true;
     this.#rejectEnded(error);
@@ -193,10 +215,23 @@ export class RedriveRun implements DriverSink {
     }
     if (batch.nextOffset >= end && !this.#isOver && this.#held.has(batch.assignment)) {
       await this.#commit(session, batch.assignment, end);
-      this.#pending.delete(partition);
-      if (this.#pending.size === 0) {
-        this.#over();
-      }
+      this.#finish(partition);
+    }
+  }
+
+  #finish(partition: number): void {
+    this.#pending.delete(partition);
+    if (this.#pending.size === 0) {
+      this.#over();
+    }
+  }
+
+  /** What the group has committed, and what was counted before, is not counted. */
+  #countGone(partition: number, from: bigint, to: bigint): void {
+    const before = [from, this.#committed.get(partition) ?? 0n, this.#countedTo.get(partition) ?? 0n].reduce((a, b) => (a > b ? a : b));
+    if (to > before) {
+      this.#options.tally.gone += Number(to - before);
+      this.#countedTo.set(partition, to);
     }
   }
 

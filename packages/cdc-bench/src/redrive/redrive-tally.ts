@@ -19,6 +19,8 @@ export class RedriveTally {
   refused = 0;
   notSelected = 0;
   notDeadLetters = 0;
+  /** Offsets that retention took before they were redriven. */
+  gone = 0;
 
   get records(): number {
     return this.redriven + this.refused + this.notSelected + this.notDeadLetters;

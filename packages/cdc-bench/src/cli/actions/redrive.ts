@@ -44,10 +44,10 @@ async function redriveTopic(flags: RedriveFlags, connection: ClusterConnection, 
     if (to !== null && !topics.has(to)) {
       throw new BenchError("too-few-messages", `there is no topic ${to} to write to.`);
     }
-    const total = partitions.reduce(
-      (sum, { startOffset, endOffset, committed }) => sum + Number(endOffset - (committed ?? startOffset)),
-      0,
-    );
+    const total = partitions.reduce((sum, { startOffset, endOffset, committed }) => {
+      const from = committed === null || committed < startOffset ? startOffset : committed;
+      return sum + Number(endOffset - from);
+    }, 0);
     const isDryRun = flags.dryRun === true;
     const run = new RedriveRun({
       driver: createClusterDriver(connection, { sessionTimeoutMs: redriveSessionMs }),
