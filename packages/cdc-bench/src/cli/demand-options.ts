@@ -14,7 +14,7 @@ export interface DemandFlags {
 export function addDemandFlags(command: Command): Command {
   return command
     .option("--threshold <expr>", "end with 99 unless it holds everywhere: 'decode.p99<250us', 'rate>=100k'; repeatable", collectThresholds)
-    .option("--baseline <file>", "an earlier --json result: end with 98 if rate, decode.p50, size.avg, ratio or errors got worse")
+    .option("--baseline <file>", "an earlier --json result: end with 98 if a rate, a median time, a size or errors got worse")
     .option("--max-regression <percent>", "how much worse is still well (default: 10%)", parsePercent);
 }
 

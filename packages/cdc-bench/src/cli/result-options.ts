@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { ResultSink } from "../report/result-sink.ts";
 import type { BenchResult } from "../result/bench-result.ts";
+import type { DemandFlags } from "./demand-options.ts";
 
 /** Every form in which a result can be written. */
 export const outputFormats = ["text", "json", "markdown", "csv", "html"] as const;
@@ -22,7 +23,17 @@ export function addResultFlags(command: Command): Command {
 }
 
 /** Writes a result as the flags want it. What renders it is loaded when there is something to render: `--help` needs none of it. */
-export async function writeResult(sink: ResultSink, { json, outputFormat }: ResultFlags, result: BenchResult): Promise<void> {
+export async function writeResult(
+  sink: ResultSink,
+  { json, outputFormat, baseline }: ResultFlags & Pick<DemandFlags, "baseline">,
+  result: BenchResult,
+): Promise<void> {
   const { renderResult } = await import("../presenters/render-report.ts");
-  await sink.write(renderResult(result, outputFormat ?? (json === true ? "json" : "text"), sink.look));
+  const isCompared = baseline === undefined || result.baseline.length > 0;
+  const noted = isCompared ? result : { ...result, notes: [...result.notes, nothingCompared] };
+  await sink.write(renderResult(noted, outputFormat ?? (json === true ? "json" : "text"), sink.look));
 }
+
+/** Whoever waits for exit code 98 would wait for ever. */
+const nothingCompared =
+  "Nothing was compared with the baseline: it has no figure of this run that is compared. It may be of other topics, formats or codecs.";

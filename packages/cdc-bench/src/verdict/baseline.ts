@@ -2,18 +2,14 @@ import { readFileSync } from "node:fs";
 import { BenchError } from "../bench-error.ts";
 import { isMetricName, type Metric, type MetricName, metricDirections } from "./metric.ts";
 
-/** What is compared with an earlier result: the figures that repeat well. The 99th percentile does not. */
-const comparedNames: ReadonlySet<MetricName> = new Set<MetricName>([
-  "rate",
-  "ratio",
-  "decode.p50",
-  "codec.write",
-  "codec.read",
-  "roundtrip.p50",
-  "request.p50",
-  "size.avg",
-  "errors",
-]);
+/** The best window, and the slowest calls: chance decides them, and no two runs agree within a tenth. */
+const unsteady = /^(?:rate\.peak|(?:decode|latency|commit|roundtrip|request)\.p9[59])$/;
+/** Percentages, around zero: a part of them says nothing. */
+const percentages = /^(?:delivery\.cost|drift\..+)$/;
+
+function isCompared(name: MetricName): boolean {
+  return !unsteady.test(name) && !percentages.test(name);
+}
 
 /** One figure then and now. */
 export interface BaselineResult {
@@ -38,10 +34,10 @@ export function readBaseline(file: string, command: string): readonly Metric[] {
   return result["metrics"].filter(isMetric);
 }
 
-/** Compares what both have. A figure that only one of them has is nobody's regression. */
+/** Compares what both have, and what repeats. A figure that only one of them has is nobody's regression. */
 export function compareWithBaseline(before: readonly Metric[], now: readonly Metric[], maxRegression: number): readonly BaselineResult[] {
   return now
-    .filter(({ name }) => comparedNames.has(name))
+    .filter(({ name }) => isCompared(name))
     .flatMap(({ name, scope, value }) => {
       const earlier = before.find((metric) => metric.name === name && metric.scope === scope);
       if (earlier === undefined) {
