@@ -1,6 +1,6 @@
 import { type DriverSession, type DriverSink, type FetchedBatch, type KafkaDriver, silentLogger } from "@cdckit/consumer";
 import { memory, MemoryBroker } from "@cdckit/testkit";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type FetchMeter, meterDriver, type ReadingEnd } from "./fetch-meter.ts";
 
 const groupId = "g";
@@ -73,6 +73,20 @@ describe("a metered driver", () => {
     await meter.ended;
     await session.close(100);
     expect(seen).toEqual([]);
+  });
+
+  test("knows how many offsets in front of the end nothing came of, markers apart", async () => {
+    const broker = filledBroker();
+    const endOffsets = new Map([
+      [0, 15n],
+      [1, 12n],
+      [2, 43n],
+    ]);
+    const { meter, session, seen } = await open(broker, { endOffsets, startOffsets: new Map([[2, 40n]]) });
+    expect(meter.unread).toBeGreaterThan(5);
+    await vi.waitFor(() => expect(seen).toHaveLength(20));
+    expect(meter.unread).toBe(5);
+    await session.close(100);
   });
 
   test("says that it has ended only when the last batch is taken", async () => {

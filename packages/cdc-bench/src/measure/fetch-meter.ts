@@ -7,6 +7,19 @@ export interface ReadingEnd {
   readonly maxRecords?: number;
   /** By partition: the offset that is not read any more. A partition that is not named is not read at all. */
   readonly endOffsets?: ReadonlyMap<number, bigint>;
+  /** By partition: where its log starts. A partition that is not named starts at 0. */
+  readonly startOffsets?: ReadonlyMap<number, bigint>;
+}
+
+/**
+ * So many offsets at the end of a partition may be transaction markers of which a client tells nothing. More that nobody has seen are taken for records.
+ */
+const maxUnseenMarkers = 4n;
+
+/** Offsets in front of the ends that nothing has come of, of partitions in which they are more than transaction markers. */
+export function unreadOf<Place>(ends: ReadonlyMap<Place, bigint>, reached: ReadonlyMap<Place, bigint>): number {
+  const gaps = [...ends].map(([place, end]) => end - (reached.get(place) ?? 0n));
+  return Number(gaps.filter((gap) => gap > maxUnseenMarkers).reduce((all, gap) => all + gap, 0n));
 }
 
 /** A driver that times the batches which pass through it, ends at a given place, and commits only if it is asked to. */
@@ -29,6 +42,8 @@ export interface FetchMeter {
   readonly commitMs: number;
   /** How long nothing has come for; 0 before the first assignment. */
   readonly idleMs: number;
+  /** As {@link unreadOf} has it; 0 without an end. */
+  readonly unread: number;
 }
 
 /** @param commits whether the group's offsets are committed. Without it a measurement leaves no trace in the group */
@@ -44,6 +59,8 @@ class Meter implements FetchMeter {
   commitMs = 0;
   readonly #commits: boolean;
   readonly #pending: Map<number, bigint> | undefined;
+  /** The offset after the last that has come; before that, where the log starts. */
+  readonly #reached: Map<number, bigint>;
   #connectedAtMs = 0;
   #joinedAtMs = 0;
   #idleSinceMs = 0;
@@ -57,6 +74,7 @@ class Meter implements FetchMeter {
     this.#commits = commits;
     this.#remaining = end.maxRecords ?? Number.POSITIVE_INFINITY;
     this.#pending = end.endOffsets === undefined ? undefined : new Map(end.endOffsets);
+    this.#reached = new Map(end.startOffsets);
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -88,6 +106,10 @@ class Meter implements FetchMeter {
 
   get idleMs(): number {
     return this.#joinedAtMs === 0 || this.#busy > 0 ? 0 : performance.now() - this.#lastBatchAtMs;
+  }
+
+  get unread(): number {
+    return unreadOf(this.#pending ?? new Map(), this.#reached);
   }
 
   async #connect(inner: KafkaDriver, subscription: Subscription, sink: DriverSink): Promise<DriverSession> {
@@ -159,6 +181,7 @@ class Meter implements FetchMeter {
     if (--this.#busy === 0) {
       this.#idleSinceMs = nowMs;
     }
+    this.#reached.set(batch.partition, batch.nextOffset);
     const endOffset = this.#pending?.get(batch.partition);
     if (endOffset !== undefined && batch.nextOffset >= endOffset) {
       this.#pending?.delete(batch.partition);

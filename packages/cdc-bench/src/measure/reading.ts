@@ -78,6 +78,8 @@ export interface ReadingMeasure extends ReadingSoFar {
   /** Of the reading's time, what passed before the first batch: looking up positions, and the first fetch. */
   readonly firstBatchMs: number;
   readonly outcome: ReadingOutcome;
+  /** If it ran dry: the offsets in front of the end that nothing came of, if they are more than transaction markers. 0 otherwise. */
+  readonly unread: number;
   readonly events: number;
   readonly batches: number;
   readonly stages: StageMeasure;
@@ -188,6 +190,7 @@ function summarize(outcome: ReadingOutcome, events: number, meters: Meters, late
   return {
     ...measured,
     outcome,
+    unread: outcome === "ran-dry" ? fetched.unread : 0,
     events,
     firstBatchMs: fetched.firstBatchMs,
     batches: fetched.batches,

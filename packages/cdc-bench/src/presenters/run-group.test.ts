@@ -31,6 +31,7 @@ const one: ProcessMeasure = {
 
 const group: GroupMeasure = {
   outcome: "end-reached",
+  unread: 0,
   joinMs: 3_250,
   records: 4_000,
   events: 4_000,

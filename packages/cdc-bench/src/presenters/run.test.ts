@@ -9,6 +9,7 @@ const durations = (count: number): DurationSummary => ({ count, meanNs: 1_000, p
 
 const measure: ReadingMeasure = {
   outcome: "end-reached",
+  unread: 0,
   records: 1_000,
   events: 990,
   bytes: 500_000,
@@ -60,6 +61,11 @@ describe("the report of a run", () => {
   ] as const)("says why a reading ended: %s", (outcome, settings, because) => {
     const run = { topics: ["t"], expectedRecords: 1_000n, measure: { ...measure, outcome } };
     expect(runText({ ...report, settings: { ...report.settings, ...settings }, runs: [run] })).toContain(because);
+  });
+
+  test("says that it is of a part if it ran dry in front of records", () => {
+    const run = { topics: ["t"], expectedRecords: 1_500n, measure: { ...measure, outcome: "ran-dry", unread: 500 } } as const;
+    expect(runText({ ...report, runs: [run] })).toContain("The figures are of a part: 500 offsets in front of the end of t were not read.");
   });
 
   test("refuses to tell a latency of a backlog, and says what a size and a megabyte are", () => {

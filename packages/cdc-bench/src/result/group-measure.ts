@@ -6,6 +6,8 @@ export type GroupOutcome = Exclude<ReadingOutcome, "limit-reached">;
 /** What `run --processes N` found out about N processes that consumed the topics as one group. */
 export interface GroupMeasure {
   readonly outcome: GroupOutcome;
+  /** As that of a reading, of what was handled and committed. */
+  readonly unread: number;
   /** From the start of the processes until each had its partitions. Not part of the rate. */
   readonly joinMs: number;
   readonly records: number;

@@ -3,6 +3,7 @@ import type { DecodeErrorCount, FormatMeasure } from "../measure/decode-meter.ts
 import { rulesFor } from "../measure/rules.ts";
 import type { Environment } from "../report/environment.ts";
 import { formatLabel } from "../report/format-label.ts";
+import { formatCount } from "../report/quantities.ts";
 import { percentileMetrics, sizeMetrics } from "../verdict/metrics-of.ts";
 import type { Metric } from "../verdict/metric.ts";
 import type { Verdict } from "../verdict/verdict.ts";
@@ -142,12 +143,13 @@ export function groupRunResult({
   };
 }
 
-function groupNotes({ processes, elapsedMs, records, cores, broker }: GroupMeasure): readonly string[] {
+function groupNotes({ processes, elapsedMs, records, cores, broker, unread }: GroupMeasure): readonly string[] {
   const idle = processes.filter(({ partitions }) => partitions === 0).length;
   return [
     ...(records > 0 && elapsedMs < shortReadingMs
       ? ["The topics were read in less than a second: the rate is uncertain. Read more records."]
       : []),
+    ...partNotes("the topics", unread),
     ...(idle > 0 ? [`${idle} of ${processes.length} processes had no partition: a partition has one reader.`] : []),
     ...(broker !== null && processes.length >= cores
       ? [`The ${processes.length} processes share ${cores} cores with the broker: on machines of their own they would be faster.`]
@@ -156,10 +158,12 @@ function groupNotes({ processes, elapsedMs, records, cores, broker }: GroupMeasu
 }
 
 function topicResult({ topics, measure, expectedRecords }: TopicRun): TopicResult {
-  const { records, events, bytes, elapsedMs, firstBatchMs, outcome, batches, errorRecords, stages, formats, errors, latency } = measure;
+  const { records, events, bytes, elapsedMs, firstBatchMs, outcome, unread, batches, errorRecords, stages, formats, errors, latency } =
+    measure;
   return {
     topics,
     outcome,
+    unread,
     records,
     expectedRecords,
     events,
@@ -196,11 +200,16 @@ function rulesOf({ mode }: RunSettings): readonly string[] {
 }
 
 function notesOf(runs: readonly TopicRun[]): readonly string[] {
-  return runs.flatMap(({ topics, measure: { records, elapsedMs } }) =>
-    records > 0 && elapsedMs < shortReadingMs
+  return runs.flatMap(({ topics, measure: { records, elapsedMs, unread } }) => [
+    ...(records > 0 && elapsedMs < shortReadingMs
       ? [`${topics.join(", ")} was read in less than a second: its rate is uncertain. Read more records.`]
-      : [],
-  );
+      : []),
+    ...partNotes(topics.join(", "), unread),
+  ]);
+}
+
+function partNotes(what: string, unread: number): readonly string[] {
+  return unread > 0 ? [`The figures are of a part: ${formatCount(unread)} offsets in front of the end of ${what} were not read.`] : [];
 }
 
 function perSecond(amount: number, elapsedMs: number): number {

@@ -3,6 +3,7 @@ import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { openCluster, throwAwayGroup } from "../../load/cluster.ts";
 import { missingSchemasHint, openSchemas } from "../../load/schemas.ts";
 import type { ClusterSource, Source } from "../../load/source.ts";
+import { requireWhole } from "../../load/whole-reading.ts";
 import { createObserver } from "../../observe/observer.ts";
 import { describeEnvironment } from "../../report/environment.ts";
 import { openResultSink } from "../../report/result-sink.ts";
@@ -87,6 +88,7 @@ function endOf(group: GroupMeasure, aborted: boolean, { topics }: ClusterSource,
   if (group.errorRecords > 0) {
     return exitCodes.decodeErrors;
   }
+  requireWhole(topics, group);
   if (group.records === 0) {
     throw new BenchError("too-few-messages", `${topics.join(", ")} gave no record: seed the topic.`);
   }

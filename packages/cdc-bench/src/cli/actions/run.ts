@@ -7,6 +7,7 @@ import { decompressedMs } from "../../load/decompression-time.ts";
 import { missingSchemasHint, openSchemas } from "../../load/schemas.ts";
 import type { Source } from "../../load/source.ts";
 import { openTopicSource, type TopicSource } from "../../load/topic-source.ts";
+import { readingEndOf, requireWhole } from "../../load/whole-reading.ts";
 import { measureReading, type ReadingDetails, type ReadingMeasure, type ReadingOptions, type ReadingSoFar } from "../../measure/reading.ts";
 import { describeEnvironment } from "../../report/environment.ts";
 import { createObserver, type Observation, type Observer } from "../../observe/observer.ts";
@@ -117,13 +118,11 @@ class Runner {
   }
 
   #drain(extent: TopicExtent, title: string): Promise<ReadingMeasure> {
-    const nonEmpty = extent.partitions.filter(({ startOffset, endOffset }) => endOffset > startOffset);
-    const endOffsets = new Map(nonEmpty.map(({ partition, endOffset }) => [partition, endOffset]));
     const total = Math.min(Number(extent.maxRecords), this.#flags.limit ?? Number.POSITIVE_INFINITY);
     return this.#read({
       topics: [extent.topic],
       from: "earliest",
-      end: { endOffsets, ...this.#maxRecords() },
+      end: { ...readingEndOf(extent), ...this.#maxRecords() },
       maxIdleMs,
       measureLatency: false,
       onProgress: (soFar, details) => this.#observe(title, soFar, details, { total, lag: total - soFar.records }),
@@ -206,6 +205,7 @@ function endOf({ aborted, runs, verdict }: RunParts, flags: RunFlags): ExitCode 
   if (runs.some(({ measure }) => measure.errorRecords > 0)) {
     return exitCodes.decodeErrors;
   }
+  runs.forEach(({ topics, measure }) => requireWhole(topics, measure));
   const short = runs.find(({ measure }) => measure.records < (flags.limit ?? 1) && measure.outcome !== "time-up");
   const none = runs.find(({ measure }) => measure.records === 0);
   const lacking = short ?? none;

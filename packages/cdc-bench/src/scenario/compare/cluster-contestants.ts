@@ -6,6 +6,7 @@ import type { TopicExtent } from "../../load/cluster.ts";
 import type { ClusterConnection } from "../../load/connection.ts";
 import { decompressedMs } from "../../load/decompression-time.ts";
 import type { TopicSource } from "../../load/topic-source.ts";
+import { readingEndOf, requireWhole } from "../../load/whole-reading.ts";
 import type { FormatKey } from "../../measure/decode-meter.ts";
 import type { Peer } from "../../measure/peer.ts";
 import { measureReading, type ReadingMeasure } from "../../measure/reading.ts";
@@ -37,7 +38,7 @@ export async function clusterContestants(contest: ClusterContest): Promise<reado
       topic: extent.topic,
       reader: "cdckit",
       kind: "cdckit",
-      play: async () => playedOf(await readOurs(contest, extent)),
+      play: async () => playedOf(extent.topic, await readOurs(contest, extent)),
     });
     if (contest.withPeers) {
       const peer = peerFor(formatsOf(detected), contest.schemas);
@@ -61,7 +62,7 @@ function rawContestant(contest: ClusterContest, extent: TopicExtent, peer: Peer 
         readRaw({
           connection: contest.connection,
           topic: extent.topic,
-          endOffsets: endOffsetsOf(extent),
+          endOffsets: readingEndOf(extent).endOffsets,
           groupId,
           peer,
           interrupt: contest.interrupt,
@@ -79,7 +80,7 @@ function readOurs(contest: ClusterContest, extent: TopicExtent, maxRecords?: num
       schemas,
       topics: [extent.topic],
       from: "earliest",
-      end: { endOffsets: endOffsetsOf(extent), ...(maxRecords !== undefined && { maxRecords }) },
+      end: { ...readingEndOf(extent), ...(maxRecords !== undefined && { maxRecords }) },
       maxDurationMs: undefined,
       maxIdleMs,
       measureLatency: false,
@@ -91,13 +92,10 @@ function readOurs(contest: ClusterContest, extent: TopicExtent, maxRecords?: num
   );
 }
 
-function playedOf(reading: ReadingMeasure): PlayedRound | null {
+/** A part of a topic would count as a faster round. */
+function playedOf(topic: string, reading: ReadingMeasure): PlayedRound | null {
+  requireWhole([topic], reading);
   const { records, bytes, errorRecords, outcome } = reading;
   const elapsedMs = reading.elapsedMs - reading.firstBatchMs;
   return outcome === "interrupted" ? null : { records, bytes, elapsedMs, errorRecords, reading };
-}
-
-function endOffsetsOf({ partitions }: TopicExtent): ReadonlyMap<number, bigint> {
-  const nonEmpty = partitions.filter(({ startOffset, endOffset }) => endOffset > startOffset);
-  return new Map(nonEmpty.map(({ partition, endOffset }) => [partition, endOffset]));
 }

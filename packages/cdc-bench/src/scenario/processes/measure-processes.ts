@@ -3,6 +3,7 @@ import { performance } from "node:perf_hooks";
 import { BenchError } from "../../bench-error.ts";
 import type { TopicExtent } from "../../load/cluster.ts";
 import type { ClusterSource } from "../../load/source.ts";
+import { unreadOf } from "../../measure/fetch-meter.ts";
 import { listenerOf, useOf } from "../../measure/local-process.ts";
 import type { Observer } from "../../observe/observer.ts";
 import type { GroupMeasure, GroupOutcome, ProcessMeasure } from "../../result/group-measure.ts";
@@ -46,6 +47,8 @@ class Group {
   readonly #partitions: number;
   /** The offset after the last record, by topic and partition: of those that are not handled up to there. */
   readonly #pending: Map<string, bigint>;
+  /** What is committed of each partition; before that, where its log starts. */
+  readonly #reached: Map<string, bigint>;
   readonly #brokerPid: number | null;
   readonly #failed: Promise<never>;
   readonly #startedAtMs = performance.now();
@@ -68,6 +71,11 @@ class Group {
         partitions
           .filter(({ startOffset, endOffset }) => endOffset > startOffset)
           .map(({ partition, endOffset }) => [`${topic}-${partition}`, endOffset] as const),
+      ),
+    );
+    this.#reached = new Map(
+      extents.flatMap(({ topic, partitions }) =>
+        partitions.map(({ partition, startOffset }) => [`${topic}-${partition}`, startOffset] as const),
       ),
     );
     const [broker, ...others] = source.connection.brokers;
@@ -136,6 +144,7 @@ class Group {
     const { processes } = this.#plan;
     return summarize(ends, partitions, {
       outcome,
+      unread: outcome === "ran-dry" ? unreadOf(this.#pending, this.#reached) : 0,
       processes,
       joinMs: this.#joinMs,
       cpuMs: this.#cpuMs,
@@ -167,6 +176,7 @@ class Group {
   }
 
   #committed(place: string, offset: bigint): void {
+    this.#reached.set(place, offset);
     const end = this.#pending.get(place);
     if (end !== undefined && offset >= end) {
       this.#pending.delete(place);
@@ -186,7 +196,7 @@ class Group {
   }
 }
 
-interface GroupFacts extends Pick<GroupMeasure, "outcome" | "joinMs"> {
+interface GroupFacts extends Pick<GroupMeasure, "outcome" | "unread" | "joinMs"> {
   readonly processes: number;
   readonly cpuMs: readonly number[];
   readonly brokerCpuMs: number | null;
@@ -201,6 +211,7 @@ function summarize(ends: readonly MemberEnd[], partitions: readonly number[], fa
   const { brokerCpuMs } = facts;
   return {
     outcome: facts.outcome,
+    unread: facts.unread,
     joinMs: facts.joinMs,
     records,
     events: total((end) => end.events),

@@ -1,0 +1,23 @@
+import { BenchError } from "../bench-error.ts";
+import type { ReadingEnd } from "../measure/fetch-meter.ts";
+import type { TopicExtent } from "./cluster.ts";
+
+/** The end of a reading of all that a topic has now. */
+export function readingEndOf({ partitions }: Pick<TopicExtent, "partitions">): Required<Pick<ReadingEnd, "startOffsets" | "endOffsets">> {
+  const filled = partitions.filter(({ startOffset, endOffset }) => endOffset > startOffset);
+  return {
+    startOffsets: new Map(filled.map(({ partition, startOffset }) => [partition, startOffset])),
+    endOffsets: new Map(filled.map(({ partition, endOffset }) => [partition, endOffset])),
+  };
+}
+
+/** Refuses a reading that ran dry in front of records: its figures are of a part, and look like those of the whole. */
+export function requireWhole(topics: readonly string[], { unread }: { readonly unread: number }): void {
+  if (unread > 0) {
+    throw new BenchError(
+      "too-few-messages",
+      `${topics.join(", ")} gave nothing for 10 s, ${unread.toLocaleString("en-US")} offsets in front of the end. Brokers may be slow or gone, ` +
+        "a transaction may be open, or records were deleted since the run began: try again.",
+    );
+  }
+}
