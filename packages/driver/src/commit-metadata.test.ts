@@ -1,7 +1,7 @@
 import type { PartitionAssignment } from "@cdckit/consumer";
 import { expect, test } from "vitest";
 import { commitMetadata, originOf } from "./commit-metadata.ts";
-import { isReplacedIn, type Landmark, noteLandmarks } from "./landmarks.ts";
+import { isReplacedIn, type Landmark, landmarkBefore, noteLandmarks } from "./landmarks.ts";
 
 const place = { topic: "t", partition: 0, epoch: 1 };
 const record = (offset: number, timestamp = `${1_000 + offset}`, leaderEpoch = 3): Landmark => ({
@@ -29,6 +29,12 @@ test("without a topic id, the last record known before the offset is", () => {
   expect(landmarks.map((landmark) => landmark?.offset)).toEqual([0n, 9n, 10n, 19n]);
   expect(landmarks[3]).toEqual({ offset: 19n, timestamp: "1019", leaderEpoch: 3 });
   expect(commitMetadata(assignmentThatRead([5, 9]), 5n)).toBe(null);
+});
+
+test("a look at what was fetched does not take the record from the commits of what is handled", () => {
+  const assignment = assignmentThatRead([0, 2_999]);
+  expect(landmarkBefore(assignment, 3_000n)?.offset).toBe(2_999n);
+  expect(commitMetadata(assignment, 1_501n)).toBe("cdckit/1 after=0:1000:3");
 });
 
 test.each([null, undefined, "", "cdckit/1 topic=short", "cdckit/2 topic=AbC-_1234567890abcdefg", "cdckit/1 after=1:2", "x".repeat(4_096)])(

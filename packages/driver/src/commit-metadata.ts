@@ -1,5 +1,5 @@
 import type { PartitionAssignment } from "@cdckit/consumer";
-import { type Landmark, landmarkBefore } from "./landmarks.ts";
+import { type Landmark, landmarkOfCommit } from "./landmarks.ts";
 
 /** The forms of the metadata that drivers write with a commit. Kafka keeps up to 4,096 bytes, and shows them with the group's offsets. */
 const topicText = /^cdckit\/1 topic=([A-Za-z0-9_-]{22})$/;
@@ -19,7 +19,7 @@ export function commitMetadata(assignment: PartitionAssignment, offset: bigint):
   if (topicId !== null) {
     return `cdckit/1 topic=${topicId}`;
   }
-  const landmark = landmarkBefore(assignment, offset);
+  const landmark = landmarkOfCommit(assignment, offset);
   return landmark === null ? null : `cdckit/1 after=${landmark.offset}:${landmark.timestamp}:${landmark.leaderEpoch}`;
 }
 

@@ -23,8 +23,13 @@ export function noteLandmarks(assignment: PartitionAssignment, first: Landmark, 
   noted.set(assignment, all);
 }
 
-/** The last landmark before an offset that is committed. Earlier ones are forgotten. */
+/** The last landmark before an offset. Null if none is known. */
 export function landmarkBefore(assignment: PartitionAssignment, offset: bigint): Landmark | null {
+  return noted.get(assignment)?.findLast((landmark) => landmark.offset < offset) ?? null;
+}
+
+/** The same for an offset that is committed. Earlier landmarks are forgotten: offsets only go up. */
+export function landmarkOfCommit(assignment: PartitionAssignment, offset: bigint): Landmark | null {
   const all = noted.get(assignment) ?? [];
   const at = all.findLastIndex((landmark) => landmark.offset < offset);
   if (at > 0) {
