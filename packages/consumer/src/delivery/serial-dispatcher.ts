@@ -2,6 +2,7 @@ import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
 import type { WorkInHand } from "../observe/waits.ts";
 import { toError } from "../user-code/user-value.ts";
 import type { Dispatcher, DrainKind, HoldAll } from "./dispatcher.ts";
+import { InFlightBytes } from "./in-flight-bytes.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
 import type { RunnerParts } from "./runner-parts.ts";
 import { SerialBatchRunner } from "./serial-batch-runner.ts";
@@ -21,9 +22,11 @@ const onStack: Promise<void> = Promise.resolve();
 export class SerialDispatcher implements Dispatcher {
   readonly #parts: SerialDispatcherParts;
   readonly #inProgress = new Map<SerialBatchRunner, Promise<void>>();
+  readonly #inFlightBytes: InFlightBytes;
 
   constructor(parts: SerialDispatcherParts) {
     this.#parts = parts;
+    this.#inFlightBytes = new InFlightBytes(parts.maxInFlightBytes);
   }
 
   take(batch: FetchedBatch, held: HeldPartition): Promise<void> | undefined {
@@ -39,9 +42,11 @@ export class SerialDispatcher implements Dispatcher {
       .catch((error: unknown) => runner.fail(toError(error))) // nothing in it throws: it would be our own mistake
       .finally(() => {
         this.#inProgress.delete(runner);
+        this.#inFlightBytes.remove(batch);
         this.#holdIfFull();
       });
     this.#inProgress.set(runner, finished);
+    this.#inFlightBytes.add(batch);
     this.#holdIfFull();
     return finished;
   }
@@ -85,10 +90,6 @@ export class SerialDispatcher implements Dispatcher {
   }
 
   #holdIfFull(): void {
-    let bytes = 0;
-    for (const { batch } of this.#inProgress.keys()) {
-      bytes += batch.byteLength;
-    }
-    this.#parts.holdAll(bytes >= this.#parts.maxInFlightBytes);
+    this.#parts.holdAll(this.#inFlightBytes.isFull);
   }
 }
