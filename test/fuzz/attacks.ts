@@ -1,4 +1,4 @@
-import type { RegisteredSchema, SchemaSource } from "@cdckit/decode";
+import type { RecordHeaders, RegisteredSchema, SchemaSource } from "@cdckit/decode";
 
 /** A message of about a MiB that is made to cost as much as it can. */
 export interface Attack {
@@ -9,6 +9,11 @@ export interface Attack {
    * @default none
    */
   readonly key?: Buffer;
+  /**
+   * Its headers, which count as its bytes.
+   * @default none
+   */
+  readonly headers?: RecordHeaders;
   readonly schemas: SchemaSource | null;
   /** A message of its schema that says nothing: decoding it makes the reader, which is done once a schema and not once a message. */
   readonly greeting?: Buffer;

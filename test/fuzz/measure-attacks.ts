@@ -1,4 +1,4 @@
-import { createDecoder, type Decoder, type DecoderOptions, type KafkaRecord } from "@cdckit/decode";
+import { createDecoder, type Decoder, type DecoderOptions, type KafkaRecord, type RecordHeaders } from "@cdckit/decode";
 import { recordOf } from "@cdckit/testkit";
 import { attacks } from "./attacks.ts";
 import { plainAttacks } from "./binary-attacks.ts";
@@ -23,6 +23,7 @@ interface Attempt {
   readonly name: string;
   readonly value: Buffer;
   readonly key?: Buffer;
+  readonly headers?: RecordHeaders;
   readonly options: DecoderOptions;
   readonly greeting?: Buffer;
 }
@@ -38,13 +39,11 @@ let service: Decoder = createDecoder();
 /** What messages cost that are made to cost as much as they can. Needs `--expose-gc` for the memory. */
 export async function measureAttacks(nameHolds: string): Promise<readonly CostReport[]> {
   const reports: CostReport[] = [];
-  for (const { name, value, key, options, greeting } of attempts().filter(({ name }) => name.includes(nameHolds))) {
+  for (const { name, value, key = null, headers = [], options, greeting } of attempts().filter(({ name }) => name.includes(nameHolds))) {
     service = createDecoder(options);
-    await msOf(() => service.decode(recordOf(value, { topic, key: key ?? null })));
-    const [hostile, opening] = [
-      recordOf(value, { topic, key: key ?? null }),
-      greeting === undefined ? null : recordOf(greeting, { topic }),
-    ];
+    const hostile = recordOf(value, { topic, key, headers });
+    const opening = greeting === undefined ? null : recordOf(greeting, { topic });
+    await msOf(() => service.decode(hostile));
     const times: number[] = [];
     const schemaTimes: number[] = [];
     const heaps: number[] = [];
@@ -57,12 +56,18 @@ export async function measureAttacks(nameHolds: string): Promise<readonly CostRe
       const { decoder } = await acquainted(options, opening);
       heaps.push(await heapBytesOf(() => decoder.decode(hostile)));
     }
-    const mib = Math.max(1, value.length / 2 ** 20);
+    const bytes = value.length + bytesOf(headers);
+    const mib = Math.max(1, bytes / 2 ** 20);
     // The least, for a machine that does other things too.
     const [msPerMiB, mibPerMiB] = [Math.min(...times) / mib, Math.min(...heaps) / 2 ** 20 / mib];
-    reports.push({ name, bytes: value.length, msPerMiB, mibPerMiB, schemaMs: Math.min(...schemaTimes) });
+    reports.push({ name, bytes, msPerMiB, mibPerMiB, schemaMs: Math.min(...schemaTimes) });
   }
   return reports;
+}
+
+/** What headers take on the wire at least: two lengths of a byte each, name and value. */
+function bytesOf(headers: RecordHeaders): number {
+  return headers.reduce((sum, [name, bytes]) => sum + 2 + name.length + (bytes?.length ?? 0), 0);
 }
 
 /** A decoder that has met the schema, and no message like the hostile one. */

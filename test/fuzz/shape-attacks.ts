@@ -1,9 +1,10 @@
+import type { RecordHeaders } from "@cdckit/decode";
 import type { Attack } from "./attacks.ts";
 import { sourceOf } from "./vector-seeds.ts";
 
 /** What must be learned or compiled anew for every part of a message, or of its schema: each document, column, table or message is another. */
 export function shapeAttacks(): readonly Attack[] {
-  return [...packedAttacks(1_024), ...packedAttacks(8_000), ...columnAttacks(), ...schemaAttacks()];
+  return [...packedAttacks(1_024), ...packedAttacks(8_000), ...columnAttacks(), ...headerAttacks(), ...schemaAttacks()];
 }
 
 const version = Buffer.from("0000000000000001", "hex");
@@ -76,6 +77,17 @@ function columnAttacks(): Attack[] {
     "CloudEvents: an inner schema of as many fields as are read": cloudEvent(8_380),
   };
   return Object.entries(texts).map(([name, text]) => ({ name, value: Buffer.from(text), schemas: null }));
+}
+
+/** Of which the headers are what costs: each of them is a few bytes on the wire. */
+function headerAttacks(): Attack[] {
+  const value = Buffer.from('{"__op":"c","id":1}');
+  const times = (count: number, name: string, bytes: Buffer | null): RecordHeaders => Array.from({ length: count }, () => [name, bytes]);
+  const last: RecordHeaders[number] = ["__db", Buffer.from(`"${"x".repeat(500_000)}"`)];
+  return [
+    { name: "headers: 170,000 of one name without a value", value, headers: times(170_000, "__db", null), schemas: null },
+    { name: "headers: 80,000 of one name, and a long one", value, headers: [...times(80_000, "__db", null), last], schemas: null },
+  ];
 }
 
 /** Of which the schema is what costs. */

@@ -45,8 +45,8 @@ export class Engine {
   readonly onSchema: SchemaListener | null;
   readonly learn: SemanticsSources;
   readonly selectColumns: ((topic: string) => ColumnSelector | null) | null;
-  /** Every header name that some envelope is recognised by. */
-  readonly envelopeHeaders: ReadonlySet<string>;
+  /** Every header name that some envelope is recognised by, each once. */
+  readonly envelopeHeaders: readonly string[];
   readonly tiers: Tiers = chosenTiers();
   /** The code that fast paths of all topics share, by the kind of their records. */
   readonly sharedFastPaths: Map<string, Maker> = new Map();
@@ -69,7 +69,7 @@ export class Engine {
     this.noFraming = formats.framings.at(-1) as Framing; // the last entries of both lists are built in
     this.noEnvelope = formats.envelopes.at(-1) as EnvelopeFormat;
     this.#envelopes = new Map(formats.envelopes.toReversed().map((envelope) => [envelope.name, envelope]));
-    this.envelopeHeaders = new Set(formats.envelopes.flatMap(({ headerNames }) => headerNames ?? []));
+    this.envelopeHeaders = [...new Set(formats.envelopes.flatMap(({ headerNames }) => headerNames ?? []))];
     this.parse = { maxDepth: limits.maxDepth };
     this.codeGeneration = codeGenerationAllowed();
     this.validation = validation;

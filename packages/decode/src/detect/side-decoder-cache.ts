@@ -1,8 +1,8 @@
 import type { EnvelopeFormat } from "../envelope/envelope.ts";
 import type { Framing } from "../framing/framing.ts";
-import { BoundedMap } from "../bounded-map.ts";
 import type { Engine } from "./engine.ts";
 import type { SideScope } from "./route.ts";
+import { RecentMap } from "../recent-map.ts";
 import { SideDecoder } from "./side-decoder.ts";
 
 /** The envelope to read a value for, and whether the value is read with the plan of that envelope or unprojected. */
@@ -12,8 +12,8 @@ export interface EnvelopeOverride {
 }
 
 /**
- * Few kinds of records of one topic differ by their headers alone. The bound protects against senders that write new header names each
- * time.
+ * Few kinds of records of one topic differ by their headers alone. The bound protects against senders that write other headers each time:
+ * their records are read slowly, and the kinds that others send stay.
  */
 const maxKinds = 16;
 
@@ -24,7 +24,7 @@ const maxKinds = 16;
 export class SideDecoderCache {
   readonly #engine: Engine;
   readonly #scope: Omit<SideScope, "headerNames" | "announced" | "outerEnvelope">;
-  readonly #decoders: BoundedMap<string, SideDecoder> = new BoundedMap(maxKinds);
+  readonly #decoders: RecentMap<string, SideDecoder> = new RecentMap(maxKinds);
 
   constructor(engine: Engine, scope: Omit<SideScope, "headerNames" | "announced" | "outerEnvelope">) {
     this.#engine = engine;
@@ -34,7 +34,8 @@ export class SideDecoderCache {
   /** `override` names the envelope that a value is read for after the envelope of its shape has declined it. */
   forHeaders(names: readonly string[], override: EnvelopeOverride | null = null): SideDecoder {
     const announced = this.#engine.formats.framings.filter((framing) => announces(framing, names));
-    const headerNames = this.#scope.side === "key" ? [] : names.filter((name) => this.#engine.envelopeHeaders.has(name));
+    // In one order and each once, so that a sender who repeats or reorders headers makes no new kind.
+    const headerNames = this.#scope.side === "key" ? [] : this.#engine.envelopeHeaders.filter((name) => names.includes(name));
     const other = override === null ? [] : [this.#engine.formats.envelopes.indexOf(override.envelope), override.isUnprojected];
     const kind = JSON.stringify([headerNames, announced.map(({ name }) => name), other]);
     let decoder = this.#decoders.get(kind);

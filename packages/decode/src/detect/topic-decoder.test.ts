@@ -32,6 +32,36 @@ test("rows that are flattened only by their headers are told apart, and the sche
   expect(peeks).toBe(2);
 });
 
+test("headers that come again or in another order are no other kind, and many of them cost no more than their bytes", () => {
+  let peeks = 0;
+  const schemas: SchemaSource = {
+    peek: (id) => {
+      peeks++;
+      return { id, schemaType: "AVRO", schema };
+    },
+    load: () => Promise.reject(new Error("never asked")),
+  };
+  const decoder = createDecoder({ schemas });
+  const op: RecordHeaders[number] = ["__op", Buffer.from("c")];
+  const table: RecordHeaders[number] = ["__table", Buffer.from("orders")];
+  const row = Buffer.from([0, 0, 0, 0, 1, 2]);
+  const events = Array.from({ length: 40 }, (_, i): CdcEvent[] =>
+    decodeAll(decoder, [[row, i % 2 === 0 ? [...Array<typeof op>(i).fill(op), op, table] : [table, ...Array<typeof op>(i).fill(op)]]]),
+  ).flat();
+  expect(events.map((event) => (event.kind === "change" ? event.table.name : event.kind))).toEqual(events.map(() => "orders"));
+  expect(peeks).toBe(1);
+});
+
+test("the last header of a name that has a value counts", () => {
+  const headers: RecordHeaders = [
+    ["__op", Buffer.from("c")],
+    ["__table", Buffer.from("first")],
+    ["__table", Buffer.from("last")],
+    ["__table", null],
+  ];
+  expect(decodeAll(createDecoder(), [['{"id":1}', headers]])).toMatchObject([{ op: "create", table: { name: "last" } }]);
+});
+
 test("a null by itself has no envelope, whatever came before it", () => {
   const change = '{"before":null,"after":{"id":1},"op":"c","ts_ms":1,"source":{"connector":"mysql","db":"shop","table":"t"}}';
   const events = decodeAll(createDecoder(), [...Array.from({ length: 8 }, (): [string, RecordHeaders] => [change, []]), ["null", []]]);

@@ -14,7 +14,13 @@ type HeaderScope = Pick<EnvelopeScope, "values" | "limits">;
 
 /** The text of the last header with this name, or null. */
 export function headerText(headers: RecordHeaders, name: string, scope: HeaderScope): string | null {
-  const value = headerValue(headers, name, scope);
+  const bytes = lastHeader(headers, name);
+  return bytes === null ? null : textIn(bytes, scope);
+}
+
+/** The text in the value of a header, or null if it is none. */
+export function textIn(bytes: Uint8Array, scope: HeaderScope): string | null {
+  const value = parsed(bytes, scope);
   return typeof value === "string" ? value : null;
 }
 
@@ -58,11 +64,6 @@ export function tableOfHeaders(headers: RecordHeaders, scope: EnvelopeScope): Ta
   const database = headerText(headers, "__db", scope) ?? fromTopic?.database;
   const schema = headerText(headers, "__schema", scope) ?? fromTopic?.schema;
   return { ...(database === undefined ? {} : { database }), ...(schema === undefined ? {} : { schema }), name };
-}
-
-function headerValue(headers: RecordHeaders, name: string, scope: HeaderScope): unknown {
-  const bytes = lastHeader(headers, name);
-  return bytes === null ? null : parsed(bytes, scope);
 }
 
 function lastHeader(headers: RecordHeaders, name: string): Uint8Array | null {

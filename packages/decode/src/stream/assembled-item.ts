@@ -17,7 +17,10 @@ export type AssembledItem =
       /** What has not arrived. */
       readonly missing: MissingEvents;
     }
-  /** An event that is not assembled: it names no transaction, it was delivered before, or its transaction was already given up. */
+  /**
+   * An event that is not assembled: it names no transaction, or not its place in it (`totalOrder` is 0), it was delivered before, or its
+   * transaction was already given up.
+   */
   | { readonly kind: "single"; readonly event: CdcEvent; readonly reason: "no-transaction" | "duplicate" | "late" };
 
 /** All events of one transaction of the source. */

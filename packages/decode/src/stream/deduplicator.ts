@@ -1,7 +1,7 @@
 import type { CdcEvent, ChangeEvent } from "../event.ts";
 import { resolveBounds } from "./bounds.ts";
 import { canonicalText } from "./canonical-text.ts";
-import { RecentMap } from "./recent-map.ts";
+import { RecentMap } from "../recent-map.ts";
 import { bindMethods } from "../bind-methods.ts";
 
 /** The positions of changes in their source, and their order. */

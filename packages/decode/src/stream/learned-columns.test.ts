@@ -10,14 +10,15 @@ interface Change {
   readonly id: string;
   readonly type?: string;
   readonly columns?: readonly Readonly<Record<string, unknown>>[] | null;
+  readonly server?: string;
 }
 
-function schemaChange({ connector, id, type = "CREATE", columns = [] }: Change): SchemaChangeEvent {
+function schemaChange({ connector, id, type = "CREATE", columns = [], server = "server" }: Change): SchemaChangeEvent {
   const event = eventOf(
-    "server",
+    server,
     { databaseName: "inventory" },
     {
-      source: { connector, name: "server", ts_ms: 1 },
+      source: { connector, name: server, ts_ms: 1 },
       ts_ms: 1,
       databaseName: "inventory",
       schemaName: null,
@@ -93,6 +94,26 @@ describe("a schema change", () => {
     expect([...(learner.columnsOf(table) ?? [])].map(([name]) => name)).toEqual(["doc"]);
     learner.learn(schemaChange({ connector: "postgresql", id, type: "DROP", columns: null }));
     expect(learner.columnsOf(table)).toBeNull();
+  });
+
+  test("teaches only the rows of its own server, and rows that name no server if one server alone has the table", () => {
+    const learner = new SchemaChangeLearner();
+    const scaled = (server: string, typeName: string, type = "CREATE"): SchemaChangeEvent =>
+      schemaChange({
+        connector: "mysql",
+        id: "inventory.orders",
+        server,
+        type,
+        columns: type === "DROP" ? null : [{ name: "a", typeName }],
+      });
+    const orders = { database: "inventory", name: "orders" };
+    const learned = (server?: string): unknown => learner.columnsOf(orders, server)?.get("a")?.name ?? null;
+    learner.learn(scaled("first", "JSON"));
+    expect([learned("first"), learned("second"), learned()]).toEqual(["io.debezium.data.Json", null, "io.debezium.data.Json"]);
+    learner.learn(scaled("second", "DATE"));
+    expect([learned("first"), learned("second"), learned()]).toEqual(["io.debezium.data.Json", "io.debezium.time.Date", null]);
+    learner.learn(scaled("second", "", "DROP"));
+    expect([learned("first"), learned("second"), learned()]).toEqual(["io.debezium.data.Json", null, "io.debezium.data.Json"]);
   });
 
   test("of one table too many replaces the oldest, and a table with too many columns teaches nothing", () => {

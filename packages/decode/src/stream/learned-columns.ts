@@ -4,7 +4,7 @@ import type { Semantic } from "../values/conversion.ts";
 import { type ConnectorModes, defaultModes, type NativeColumn } from "../values/native-column.ts";
 import { nativeSemantic } from "../values/native-semantic.ts";
 import { resolveBounds } from "./bounds.ts";
-import { RecentMap } from "./recent-map.ts";
+import { RecentMap } from "../recent-map.ts";
 import { bindMethods } from "../bind-methods.ts";
 
 /** The meanings of columns by their names, for values whose encoding has no types. */
@@ -70,8 +70,8 @@ export interface SchemaChangeLearnerOptions {
 export class SchemaChangeLearner {
   readonly #modes: ConnectorModes | "default";
   readonly #maxColumns: number;
-  /** Tables by their schema or database and their name, then by their full name. A topic's name states only the former. */
-  readonly #tables: RecentMap<string, RecentMap<string, LearnedColumns>>;
+  /** What was learned by what a topic's name states: a table's schema or database, and its name. Several tables may have both in common. */
+  readonly #tables: RecentMap<string, RecentMap<string, LearnedTable>>;
 
   constructor({ modes = {}, ...bounds }: SchemaChangeLearnerOptions = {}) {
     const { maxTables, maxColumns } = resolveBounds({ maxTables: 10_000, maxColumns: 5_000, ...bounds }, "SchemaChangeLearner");
@@ -91,10 +91,12 @@ export class SchemaChangeLearner {
       if (table === null) {
         continue;
       }
+      const server = event.source.name;
+      const key = keyOf(table, server);
       if (columns === null || columns.length > this.#maxColumns) {
-        this.#tables.get(placeOf(table))?.delete(keyOf(table));
+        this.#tables.get(placeOf(table))?.delete(key);
       } else {
-        this.#namesakesOf(table).set(keyOf(table), meaningsOf(columns, connector, modes));
+        this.#namesakesOf(table).set(key, { server, name: keyOf(table, null), columns: meaningsOf(columns, connector, modes) });
       }
     }
   }
@@ -102,28 +104,46 @@ export class SchemaChangeLearner {
   /**
    * The learned meanings of the table's columns; null if no event described the table. A table may be named without its database, as a
    * topic names it (`server.public.orders`, `server.inventory.orders`). In that case the result is that of the only table with this name in
-   * that schema or database.
+   * that schema or database. `server` is the connector's logical name (`source.name`). If it is null, because the row does not state it, the
+   * table must be known from one server alone.
    */
-  columnsOf(table: TableName): LearnedColumns | null {
+  columnsOf(table: TableName, server: string | null = null): LearnedColumns | null {
     const namesakes = this.#tables.get(placeOf(table));
     if (namesakes === undefined) {
       return null;
     }
+    const known = server === null ? undefined : namesakes.get(keyOf(table, server));
+    if (known !== undefined) {
+      return known.columns;
+    }
+    const isOfServer = (learned: LearnedTable): boolean => server === null || learned.server === null || learned.server === server;
+    const ofServer = [...namesakes.values()].filter(isOfServer);
+    const name = keyOf(table, null);
+    const exact = ofServer.filter((learned) => learned.name === name);
     const isShort = table.database === undefined || table.schema === undefined;
-    const only = isShort && namesakes.size === 1 ? (namesakes.entries().next().value?.[1] ?? null) : null;
-    return namesakes.get(keyOf(table)) ?? only;
+    const [only, ...others] = exact.length > 0 || !isShort ? exact : ofServer;
+    return only === undefined || others.length > 0 ? null : only.columns;
   }
 
-  #namesakesOf(table: TableName): RecentMap<string, LearnedColumns> {
+  #namesakesOf(table: TableName): RecentMap<string, LearnedTable> {
     const place = placeOf(table);
-    const namesakes = this.#tables.get(place) ?? new RecentMap<string, LearnedColumns>(maxNamesakes);
+    const namesakes = this.#tables.get(place) ?? new RecentMap<string, LearnedTable>(maxNamesakes);
     this.#tables.set(place, namesakes);
     return namesakes;
   }
 }
 
-/** The most tables of the same name in schemas of the same name, each in another database. */
-const maxNamesakes = 16;
+/** What was learned of a table of one server. */
+interface LearnedTable {
+  /** The connector's logical name, or null if the schema change does not state it. */
+  readonly server: string | null;
+  /** The table's full name, with its database and schema. */
+  readonly name: string;
+  readonly columns: LearnedColumns;
+}
+
+/** The most tables of the same name in schemas of the same name, each in another database or of another server. */
+const maxNamesakes = 256;
 
 /** The part of a table's name that a topic's name states. */
 function placeOf({ database, schema, name }: TableName): string {
@@ -191,6 +211,6 @@ function partsOf(id: string): string[] {
   );
 }
 
-function keyOf({ database, schema, name }: TableName): string {
-  return JSON.stringify([database ?? null, schema ?? null, name]);
+function keyOf({ database, schema, name }: TableName, server: string | null): string {
+  return JSON.stringify([server, database ?? null, schema ?? null, name]);
 }

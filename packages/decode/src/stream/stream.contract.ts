@@ -34,7 +34,7 @@ export function eventOf(
 export function changeOf(
   table: string,
   row: { readonly op?: string; readonly before?: unknown; readonly after?: unknown; readonly lsn?: number; readonly key?: unknown },
-  transaction: { readonly id: string; readonly total_order: number; readonly data_collection_order: number } | null = null,
+  transaction: { readonly id: string; readonly total_order?: number; readonly data_collection_order?: number } | null = null,
   headers: Readonly<Record<string, unknown>> = {},
   partition = 0,
 ): CdcEvent {

@@ -48,6 +48,11 @@ describe("a transaction", () => {
     expect(shown(addAll(new TransactionAssembler(), [boundaryOf("7", "BEGIN"), boundaryOf("7", "END")]))).toEqual(["complete 7: "]);
   });
 
+  test("does not hold events that are not numbered, because the second one would look like the first one again", () => {
+    const unnumbered = (): CdcEvent => changeOf("a", { after: { id: 1 } }, { id: "7" });
+    expect(shown(addAll(new TransactionAssembler(), [unnumbered(), unnumbered()]))).toEqual(["no-transaction", "no-transaction"]);
+  });
+
   test("may be interleaved with others", () => {
     const events = [part("7", 1), part("8", 1), boundaryOf("8", "END", { a: 1 }), part("7", 2), boundaryOf("7", "END", { a: 2 })];
     expect(shown(addAll(new TransactionAssembler(), events))).toEqual(["complete 8: 1", "complete 7: 1 2"]);

@@ -3,7 +3,7 @@ import type { CdcEvent, TransactionEvent, TransactionPosition } from "../event.t
 import type { AssembledItem, AssembledTransaction, TransactionalEvent } from "./assembled-item.ts";
 import { resolveBounds } from "./bounds.ts";
 import { OpenTransaction } from "./open-transaction.ts";
-import { RecentMap } from "./recent-map.ts";
+import { RecentMap } from "../recent-map.ts";
 import { bindMethods } from "../bind-methods.ts";
 
 /** The limits of a {@link TransactionAssembler}. */
@@ -88,7 +88,7 @@ export class TransactionAssembler {
       return this.#addBoundary(event, nowMs);
     }
     const position = event.kind === "change" || event.kind === "truncate" || event.kind === "message" ? event.transaction : null;
-    return position === null
+    return position === null || position.totalOrder === 0n // not numbered: it could not be told from the transaction's other events
       ? [{ kind: "single", event, reason: "no-transaction" }]
       : this.#addPart(event as TransactionalEvent, position, nowMs); // the other kinds have no position
   }

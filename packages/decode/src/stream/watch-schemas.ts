@@ -2,7 +2,7 @@ import { type Type, withoutNull } from "../encoding/type.ts";
 import type { SchemaId } from "../schema-source.ts";
 import type { SchemaListener } from "../schema-seen.ts";
 import { resolveBounds } from "./bounds.ts";
-import { RecentMap } from "./recent-map.ts";
+import { RecentMap } from "../recent-map.ts";
 import { type ColumnChange, diffTypes } from "./type-difference.ts";
 
 /** A change of a table's columns, or of its key's columns, from one writer schema to the next. */

@@ -1,6 +1,6 @@
 import type { ColumnHints } from "../../encoding/reader.ts";
 import type { Type } from "../../encoding/type.ts";
-import type { CdcEvent, ChangeEvent, RowEvent, TableName } from "../../event.ts";
+import type { CdcEvent, ChangeEvent, RowEvent } from "../../event.ts";
 import { type LearnedColumns, learnedFromKey, type SchemaChangeLearner } from "../../stream/learned-columns.ts";
 import type { SideRoute } from "../route.ts";
 
@@ -84,7 +84,7 @@ export class ColumnSemantics {
     if (event === undefined || (event.kind !== "change" && event.kind !== "row") || !this.#sources.holdFor(event)) {
       return this.hinted;
     }
-    return this.#merge(this.#learnedFrom(keyType), this.#learnedOf(event.table));
+    return this.#merge(this.#learnedFrom(keyType), this.#learnedOf(event));
   }
 
   #learnedFrom(keyType: Type | null): LearnedColumns {
@@ -107,8 +107,9 @@ export class ColumnSemantics {
     return learned;
   }
 
-  #learnedOf(table: TableName | null): LearnedColumns {
-    return (table === null ? null : this.#sources.schemaChanges?.columnsOf(table)) ?? nothing;
+  #learnedOf(event: ChangeEvent | RowEvent): LearnedColumns {
+    const server = event.kind === "change" ? event.source.name : null;
+    return (event.table === null ? null : this.#sources.schemaChanges?.columnsOf(event.table, server)) ?? nothing;
   }
 
   #merge(ofKey: LearnedColumns, ofTable: LearnedColumns): ColumnHints {

@@ -5,7 +5,7 @@ import { UnknownValue } from "../control-events.ts";
 import { operationOf } from "../debezium/operation.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import type { Origin } from "../origin.ts";
-import { headerText } from "../header-values.ts";
+import { textIn } from "../header-values.ts";
 import { isBlock } from "../source.ts";
 import { defaultPrefix, metaField, prefixOf, recogniseFlattened, markerNames } from "./recognise.ts";
 
@@ -30,14 +30,13 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const names = Object.keys(value);
   const prefix = prefixOf(names);
   const row: Columns = {};
-  const meta: Record<string, unknown> = {};
-  addHeaders(meta, origin);
+  const meta = metaOfHeaders(origin);
   for (const name of names) {
     const field = metaField(name, prefix);
     if (field === null) {
       setProperty(row, name, value[name]);
     } else {
-      meta[field] = value[name] ?? meta[field] ?? null;
+      meta[field] = value[name] ?? meta[field] ?? null; // a column has a type, so it replaces a header
     }
   }
   if (!isEvident(meta, prefix)) {
@@ -62,23 +61,31 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
  * Whether the transformation has written this row. The evidence is an operation that exists, or a valid value of `__deleted`, or the name
  * of a table together with another field of an envelope.
  */
-function isEvident({ op, deleted, ...rest }: Meta, prefix: string): boolean {
+function isEvident(meta: Meta, prefix: string): boolean {
+  const { op, deleted } = meta;
   const isOperation = typeof op === "string" && operationOf(op) !== null;
   if ((op ?? null) !== null || prefix !== defaultPrefix) {
     return isOperation;
   }
   const isDeletion = typeof deleted === "boolean" || deleted === "true" || deleted === "false";
-  return (deleted ?? null) === null ? Object.keys(rest).filter((name) => rest[name] !== null).length > 1 : isDeletion;
+  const others = (): number => Object.keys(meta).filter((name) => name !== "op" && name !== "deleted" && meta[name] !== null).length;
+  return (deleted ?? null) === null ? others() > 1 : isDeletion;
 }
 
-/** Adds the fields that were kept in headers. A column of the same name replaces them, because columns have types. */
-function addHeaders(meta: Record<string, unknown>, { headers, scope }: Origin): void {
-  for (const [name] of headers) {
+/** The fields that were kept in headers. The last header of a name that has a value counts. */
+function metaOfHeaders({ headers, scope }: Origin): Record<string, unknown> {
+  const meta: Record<string, unknown> = {};
+  for (const [name, bytes] of headers) {
     const field = name.startsWith(defaultPrefix) ? metaField(name, defaultPrefix) : null;
     if (field !== null) {
-      meta[field] = headerText(headers, name, scope);
+      meta[field] = bytes ?? meta[field] ?? null;
     }
   }
+  for (const field of Object.keys(meta)) {
+    const bytes = meta[field];
+    meta[field] = bytes instanceof Uint8Array ? textIn(bytes, scope) : null;
+  }
+  return meta;
 }
 
 /**
@@ -107,14 +114,18 @@ function tableOf(meta: Meta, topicTable: TableName | null): TableName {
 /** The kept fields of the source block, by their own names. */
 function sourceBlock(meta: Meta, table: TableName): Record<string, unknown> {
   const block: Record<string, unknown> = {};
-  for (const [field, value] of Object.entries(meta)) {
+  for (const field of Object.keys(meta)) {
     if (field.startsWith("source_")) {
-      setProperty(block, field.slice("source_".length), value);
+      setProperty(block, field.slice("source_".length), meta[field]);
     } else if (!notOfSource.has(field) && !field.startsWith("transaction_")) {
-      setProperty(block, field, value);
+      setProperty(block, field, meta[field]);
     }
   }
-  return { ...block, ...(table.database === undefined ? {} : { db: table.database }), table: table.name };
+  if (table.database !== undefined) {
+    block["db"] = table.database;
+  }
+  block["table"] = table.name;
+  return block;
 }
 
 /** Fields that describe the event, not its source. */

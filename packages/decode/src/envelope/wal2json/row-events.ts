@@ -24,16 +24,19 @@ export interface Tuple {
   readonly columns: readonly Column[] | null;
   /** The columns of the old row that PostgreSQL's replica identity keeps. */
   readonly identity: readonly Column[] | null;
-  /** The names of the primary key's columns; null if wal2json was not configured to write them. */
+  /**
+   * The names of the primary key's columns; null if wal2json was not configured to write them. The identity does not say them: it is the
+   * whole row with REPLICA IDENTITY FULL, and then lacks the columns that were null.
+   */
   readonly primaryKey: readonly string[] | null;
 }
 
 /** The event of a row's change. */
 export function rowEvent(tuple: Tuple, source: Block, transaction: Block | null, tsMs: number | null, origin: Origin): CdcEvent {
-  const { op, table, columns, identity } = tuple;
+  const { op, table, columns, identity, primaryKey } = tuple;
   const after = columns === null ? null : rowOf(columns, origin);
   const before = identity === null || identity.length === 0 ? null : rowOf(identity, origin);
-  const key = keyColumns(after ?? before, keyNames(tuple, before, origin)) ?? keyColumns(before, tuple.primaryKey ?? []);
+  const key = primaryKey === null ? null : (keyColumns(after ?? before, primaryKey) ?? keyColumns(before, primaryKey));
   return new EnvelopedChange(
     op,
     table,
@@ -42,18 +45,6 @@ export function rowEvent(tuple: Tuple, source: Block, transaction: Block | null,
     { source, transaction, ts_ms: tsMs },
     withKey(origin, key),
   );
-}
-
-/**
- * The names of the primary key's columns. If the message does not state them, they are the names of the identity, unless the identity is
- * the whole row.
- */
-function keyNames({ primaryKey, columns }: Tuple, before: Columns | null, { key }: Origin): readonly string[] {
-  if (primaryKey !== null) {
-    return primaryKey;
-  }
-  const identity = before === null || key !== null ? [] : Object.keys(before);
-  return columns !== null && identity.length === columns.length ? [] : identity;
 }
 
 /** The row of a list of columns. wal2json leaves out unchanged TOAST columns, so they are absent from the row. */

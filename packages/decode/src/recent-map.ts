@@ -36,7 +36,7 @@ export class RecentMap<Key, Value> {
     this.#entries.delete(key);
   }
 
-  entries(): IterableIterator<[Key, Value]> {
-    return this.#entries.entries();
+  values(): IterableIterator<Value> {
+    return this.#entries.values();
   }
 }
