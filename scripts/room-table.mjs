@@ -56,6 +56,7 @@ export const roomTables = {
       "json-schema-validator": [], // the port of @cdckit/json-schema
       "bind-methods": [],
       "bounded-map": [],
+      "recent-map": [],
       "set-property": [], // the one way to set a property whose name came from bytes
       options: ["errors", "json-schema-validator:types"],
       event: ["record:types", "schema-source:types"],
@@ -90,6 +91,7 @@ export const roomTables = {
       // What only several events together tell.
       stream: [
         "bind-methods",
+        "recent-map",
         "event:types",
         "errors",
         "record:types",
@@ -102,6 +104,7 @@ export const roomTables = {
       detect: [
         "bind-methods",
         "bounded-map",
+        "recent-map",
         "tiers",
         "explanation:types",
         "schema-seen:types",

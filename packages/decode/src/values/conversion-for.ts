@@ -20,17 +20,16 @@ import {
 } from "./structured.ts";
 import { tidbConversion, tidbSemantics } from "./tidb-column.ts";
 import { timeOfDayConversion } from "./time-of-day.ts";
+import { unitsPerSecondOf } from "./time-units.ts";
 import { instantConversion, localTimestampConversion, timestampConversion } from "./timestamp.ts";
 import { uuidConversion } from "./uuid.ts";
+import { valueInvalid } from "./value-invalid.ts";
 import { doubleVectorConversion, floatVectorConversion, sparseVectorConversion } from "./vector.ts";
+import { isInt64 } from "./wide-integer.ts";
 import { zonedTimestampConversion } from "./zoned.ts";
 
 /** Parses a column's JSON text without rounding its numbers. The JSON encoding implements it and passes it in. */
 export type ParseJson = (text: string) => unknown;
-
-const millisPerSecond = 1_000;
-const microsPerSecond = 1_000_000;
-const nanosPerSecond = 1_000_000_000;
 
 /** Makes the conversion of one column; null if its options leave raw values as they are. */
 type Make = (semantic: Semantic, options: ResolvedValueOptions, parseJson: ParseJson) => Conversion | null;
@@ -40,9 +39,34 @@ type Make = (semantic: Semantic, options: ResolvedValueOptions, parseJson: Parse
  * ...), numbers that need none (Year, MicroDuration) and unknown names have no conversion.
  */
 export function conversionFor(semantic: Semantic, options: ResolvedValueOptions, parseJson: ParseJson): Conversion | null {
-  const make = (options.time === "raw" ? undefined : temporal.get(semantic.name)) ?? plain.get(semantic.name);
-  return make === undefined ? null : make(semantic, options, parseJson);
+  const make = options.time === "raw" ? undefined : temporal.get(semantic.name);
+  const conversion = make?.(semantic, options, parseJson) ?? null;
+  return conversion === null ? (plain.get(semantic.name)?.(semantic, options, parseJson) ?? null) : ofInt64(semantic.name, conversion);
 }
+
+/**
+ * A time that refuses more than the 64 bits in which every source counts. Values without a schema can have any number of digits.
+ */
+function ofInt64(name: string, conversion: Conversion): Conversion {
+  const { bigint } = conversion;
+  if (bigint === undefined) {
+    return conversion;
+  }
+  return {
+    ...conversion,
+    bigint: (value) => {
+      if (!isInt64(value)) {
+        throw valueInvalid(name, "a count in 64 bits", "a larger number");
+      }
+      return bigint(value);
+    },
+  };
+}
+
+const timeOfDay: Make = ({ name }, options) => timeOfDayConversion(unitsPerSecondOf(name), options);
+const timestamp: Make = ({ name }, options) => timestampConversion(unitsPerSecondOf(name), options);
+const localTimestamp: Make = ({ name }, options) => localTimestampConversion(unitsPerSecondOf(name), options);
+const instant: Make = ({ name }, options) => instantConversion(unitsPerSecondOf(name), options);
 
 const temporal: ReadonlyMap<string, Make> = new Map<string, Make>([
   ["io.debezium.time.Date", ({ name }, options) => dateConversion(name, options)],
@@ -52,30 +76,30 @@ const temporal: ReadonlyMap<string, Make> = new Map<string, Make>([
   ],
   ["avro.date", ({ name }, options) => plainDateConversion(name, options)],
 
-  ["io.debezium.time.Time", (_, options) => timeOfDayConversion(millisPerSecond, options)],
+  ["io.debezium.time.Time", timeOfDay],
   [
     "org.apache.kafka.connect.data.Time",
-    ({ name }, options) => ({ ...messageTimeConversion(name, options), ...timeOfDayConversion(millisPerSecond, options) }),
+    ({ name }, options) => ({ ...messageTimeConversion(name, options), ...timeOfDayConversion(unitsPerSecondOf(name), options) }),
   ],
-  ["avro.time-millis", (_, options) => timeOfDayConversion(millisPerSecond, options)],
-  ["io.debezium.time.MicroTime", (_, options) => timeOfDayConversion(microsPerSecond, options)],
-  ["avro.time-micros", (_, options) => timeOfDayConversion(microsPerSecond, options)],
-  ["io.debezium.time.NanoTime", (_, options) => timeOfDayConversion(nanosPerSecond, options)],
+  ["avro.time-millis", timeOfDay],
+  ["io.debezium.time.MicroTime", timeOfDay],
+  ["avro.time-micros", timeOfDay],
+  ["io.debezium.time.NanoTime", timeOfDay],
 
-  ["io.debezium.time.Timestamp", (_, options) => timestampConversion(millisPerSecond, options)],
+  ["io.debezium.time.Timestamp", timestamp],
   [
     "org.apache.kafka.connect.data.Timestamp",
-    ({ name }, options) => ({ ...messageTimestampConversion(name, options), ...timestampConversion(millisPerSecond, options) }),
+    ({ name }, options) => ({ ...messageTimestampConversion(name, options), ...timestampConversion(unitsPerSecondOf(name), options) }),
   ],
-  ["avro.local-timestamp-millis", (_, options) => localTimestampConversion(millisPerSecond, options)],
-  ["io.debezium.time.MicroTimestamp", (_, options) => timestampConversion(microsPerSecond, options)],
-  ["avro.local-timestamp-micros", (_, options) => localTimestampConversion(microsPerSecond, options)],
-  ["io.debezium.time.NanoTimestamp", (_, options) => timestampConversion(nanosPerSecond, options)],
-  ["avro.local-timestamp-nanos", (_, options) => localTimestampConversion(nanosPerSecond, options)],
+  ["avro.local-timestamp-millis", localTimestamp],
+  ["io.debezium.time.MicroTimestamp", timestamp],
+  ["avro.local-timestamp-micros", localTimestamp],
+  ["io.debezium.time.NanoTimestamp", timestamp],
+  ["avro.local-timestamp-nanos", localTimestamp],
 
-  ["avro.timestamp-millis", (_, options) => instantConversion(millisPerSecond, options)],
-  ["avro.timestamp-micros", (_, options) => instantConversion(microsPerSecond, options)],
-  ["avro.timestamp-nanos", (_, options) => instantConversion(nanosPerSecond, options)],
+  ["avro.timestamp-millis", instant],
+  ["avro.timestamp-micros", instant],
+  ["avro.timestamp-nanos", instant],
   ["io.debezium.time.ZonedTimestamp", ({ name }, options) => zonedTimestampConversion(name, options)],
 
   ["io.debezium.time.IsoDate", ({ name }, options) => isoDateConversion(name, options)],

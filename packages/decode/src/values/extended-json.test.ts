@@ -119,6 +119,12 @@ describe("extendedJson", () => {
     }
   });
 
+  test("a date that 64 bits do not hold stays as it is", () => {
+    for (const $date of [1e300, 2n ** 63n]) {
+      expect(extendedJson({ $date }, options)).toEqual({ $date });
+    }
+  });
+
   test("a field called __proto__ is plain data", () => {
     const seen = extendedJson(JSON.parse('{"__proto__":{"polluted":{"$numberInt":"1"}}}'), options) as object;
     expect(Object.keys(seen)).toEqual(["__proto__"]);

@@ -5,6 +5,7 @@ import { decimalConversion } from "./decimal.ts";
 import { parseDecimal } from "./decimal-text.ts";
 import { instantConversion } from "./timestamp.ts";
 import { uuidText } from "./uuid.ts";
+import { isInt64 } from "./wide-integer.ts";
 
 /**
  * Converts MongoDB Extended JSON: version 2, canonical or relaxed, and the forms of version 1 that are still in use. A value without a JSON
@@ -130,7 +131,8 @@ function millisOf(content: unknown): bigint | null {
     return Number.isNaN(millis) ? null : BigInt(millis);
   }
   const long = isPlain(content) && Object.keys(content).length === 1 ? content["$numberLong"] : content;
-  return isInteger(long) ? BigInt(long) : null;
+  const millis = isInteger(long) ? BigInt(long) : null;
+  return millis === null || isInt64(millis) ? millis : null;
 }
 
 function doubleOf(content: unknown): unknown {

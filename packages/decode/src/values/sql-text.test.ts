@@ -59,6 +59,7 @@ describe("MySQL", () => {
 describe("PostgreSQL", () => {
   test.each<[string, unknown, unknown]>([
     ["smallint", 1, 1],
+    ["int", "9007199254740993", 9007199254740993n],
     ["bigint", 9223372036854775807n, 9223372036854775807n],
     ["numeric(5,3)", "3.540", "3.540"],
     ["numeric(5,3)", 3, "3.000"],

@@ -88,18 +88,24 @@ function asItIs(value: unknown): unknown {
 }
 
 function smallInteger(type: SqlType, options: SqlTextOptions): SqlConversion {
-  return type.isUnsigned && (type.name === "int" || type.name === "integer") ? wideInteger(type, options) : integer(type, Number);
+  return type.isUnsigned && (type.name === "int" || type.name === "integer") ? wideInteger(type, options) : integer(type, safeInteger);
 }
 
 function wideInteger(type: SqlType, { values }: SqlTextOptions): SqlConversion {
   switch (values.int64) {
     case "safe":
-      return integer(type, (value) => (Number.isSafeInteger(Number(value)) ? Number(value) : BigInt(value)));
+      return integer(type, safeInteger);
     case "bigint":
       return integer(type, BigInt);
     case "string":
       return integer(type, (value) => String(BigInt(value)));
   }
+}
+
+/** A number, or a bigint beyond 2^53. */
+function safeInteger(value: number | bigint | string): number | bigint {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : BigInt(value);
 }
 
 function integer({ name }: SqlType, convert: (value: number | bigint | string) => unknown): SqlConversion {

@@ -161,6 +161,20 @@ describe("a timestamp without a zone", () => {
   });
 });
 
+describe("a count of time without a schema", () => {
+  test.each(["Timestamp", "MicroTimestamp", "NanoTimestamp", "Time", "MicroTime", "NanoTime", "avro.timestamp-nanos", "avro.time-millis"])(
+    "%s refuses one that 64 bits do not hold",
+    (name) => {
+      for (const value of [2n ** 63n, -(2n ** 63n) - 1n, 2n ** 64n, 10n ** 30n, 10n ** 1_000n]) {
+        expect(() => of(name, value)).toThrow(/^\[value-invalid\]/);
+      }
+      expect(
+        [of(name, 2n ** 63n - 1n), of(name, -(2n ** 63n))].every((text) => typeof text === "string" && !text.includes("undefined")),
+      ).toBe(true);
+    },
+  );
+});
+
 describe("a date", () => {
   test.each([
     [0, "1970-01-01"],

@@ -57,7 +57,24 @@ describe("the placeholder of an unavailable column is known", () => {
   });
 
   test("as a list of dates that were converted", () => {
-    expect(tests.array(integers.map((day) => new Date(day * 86_400_000).toISOString().slice(0, 10)))).toBe(true);
+    const dates = integers.map((day) => new Date(day * 86_400_000));
+    class PlainDate {
+      readonly #text: string;
+      constructor(text: string) {
+        this.#text = text;
+      }
+      toJSON(): string {
+        return this.#text;
+      }
+      toString(): string {
+        return this.#text;
+      }
+    }
+    const texts = dates.map((date) => date.toISOString().slice(0, 10));
+    expect([texts, dates, texts.map((text) => new PlainDate(text))].map(tests.array)).toEqual([true, true, true]);
+    const others = [dates.toReversed(), texts.toReversed().map((text) => new PlainDate(text)), dates.map(() => new Date(Number.NaN))];
+    expect(others.map(tests.array)).toEqual([false, false, false]);
+    expect(tests.array(texts.map((toString) => ({ toString, toJSON: 1 })))).toBe(false);
   });
 
   test("as a list of one text, one bytes value or one UUID", () => {

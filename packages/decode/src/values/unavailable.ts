@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { dateText } from "./calendar.ts";
+import { dateText, secondsPerDay } from "./calendar.ts";
 import { uuidText } from "./uuid.ts";
 
 /** The value of a column that the source did not send because it did not change (PostgreSQL's TOAST). */
@@ -39,7 +39,7 @@ export interface UnavailableTests {
   readonly base64: (value: string) => boolean;
   /** Bytes in the message. */
   readonly bytes: (bytes: Uint8Array, start: number, end: number) => boolean;
-  /** Lists of integers, dates, texts, bytes (or their base64 text) and UUIDs. The dates may have been converted to ISO text already. */
+  /** Lists of integers, dates, texts, bytes (or their base64 text) and UUIDs. The dates may have been converted already. */
   readonly array: (value: readonly unknown[]) => boolean;
   /** A map with string keys, or an hstore: an object or a `Map`. */
   readonly map: (value: unknown) => boolean;
@@ -138,6 +138,7 @@ function itemTest(
  * as dates.
  */
 function integersTest(expected: Int8Array): (value: readonly unknown[]) => boolean {
+  const millisPerDay = secondsPerDay * 1_000;
   const texts = Array.from(expected, String);
   const dates = Array.from(expected, dateText);
   return (value) => {
@@ -148,9 +149,22 @@ function integersTest(expected: Int8Array): (value: readonly unknown[]) => boole
       if (typeof item === "number") {
         return item === expected[i];
       }
-      return typeof item === "bigint" ? String(item) === texts[i] : item === texts[i] || item === dates[i];
+      if (item instanceof Date) {
+        return item.getTime() === (expected[i] as number) * millisPerDay; // the lengths are equal
+      }
+      return typeof item === "bigint" ? String(item) === texts[i] : item === texts[i] || dateTextOf(item) === dates[i];
     });
   };
+}
+
+/** The text of an item that may be a date: ISO text, or a `Temporal.PlainDate`. Null for other values. */
+function dateTextOf(item: unknown): string | null {
+  if (typeof item === "string") {
+    return item;
+  }
+  // Plain objects come from messages, which choose what their `toString` is.
+  const isMade = typeof item === "object" && item !== null && Object.getPrototypeOf(item) !== Object.prototype && "toJSON" in item;
+  return isMade ? String(item) : null;
 }
 
 function isSelfMap(value: unknown, placeholder: string): boolean {

@@ -5,6 +5,13 @@ const wide = new BigInt64Array(1);
 const halves = new Int32Array(wide.buffer);
 const low = isLittleEndian() ? 0 : 1;
 
+const maxInt64 = 2n ** 63n - 1n;
+const minInt64 = -(2n ** 63n);
+
+export function isInt64(value: bigint): boolean {
+  return value >= minInt64 && value <= maxInt64;
+}
+
 /**
  * Reads a two's complement integer of any length. Making a BigInt from text costs several times as much as reading its halves, so integers
  * of up to 16 bytes, which hold 38 digits, are read through a typed array.

@@ -4,6 +4,7 @@ import { resolveLimits, resolveValueOptions } from "../../options.ts";
 import { Deferred, type PayloadReader, type ReadPlan, readEverything } from "../reader.ts";
 import { compileAvroReader } from "./reader.ts";
 import { named, type Sample, sample } from "./samples.contract.ts";
+import { parseAvroSchema } from "./schema.ts";
 import { avroType, avscTypeOf, long, type Outcome, plain, readBoth, text } from "./twins.contract.ts";
 
 function project(writer: unknown, reader: unknown, payload: Buffer, plan: ReadPlan = readEverything): Outcome {
@@ -181,6 +182,11 @@ describe("schema resolution", () => {
       { type: "bytes", logicalType: "decimal", precision: 4, scale: 2 },
       { type: "bytes", logicalType: "decimal", precision: 4, scale: 3 },
     ],
+    [
+      "a time in another unit",
+      { type: "long", logicalType: "timestamp-millis" },
+      { type: "long", "connect.name": "io.debezium.time.MicroTimestamp" },
+    ],
     ["none of a union", "string", ["null", "int"]],
   ])("%s is an error before anything is read", (_name, writer, reader) => {
     expect(() => project(outer(writer), outer(reader), Buffer.alloc(0))).toThrow(/^\[schema-mismatch\]/);
@@ -202,6 +208,13 @@ describe("schema resolution", () => {
 
   test("a default that does not fit its type is schema-invalid", () => {
     expect(() => project(record(), record(field("a", "int", { default: "x" })), Buffer.alloc(0))).toThrow(/^\[schema-invalid\]/);
+  });
+
+  test("a default beyond 2^53 keeps its digits", () => {
+    const text = `{"type":"record","name":"R","fields":[{"name":"to","type":"long","default":9223372036854775807}]}`;
+    const options = { values: resolveValueOptions(), limits: resolveLimits(), plan: readEverything, codeGeneration: true };
+    const reader = compileAvroReader(avroType(record()), options, parseAvroSchema(text, [], resolveLimits()));
+    expect(reader.read(Buffer.alloc(0), 0, 0)).toEqual({ to: 2n ** 63n - 1n });
   });
 
   test("a mutable default is made again for each value", () => {

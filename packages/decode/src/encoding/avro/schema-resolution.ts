@@ -4,6 +4,7 @@
  */
 import { DecodeError, isDecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
+import { unitsPerSecondOf } from "../../values/time-units.ts";
 import type { Field, MapType, RecordType, Type } from "../type.ts";
 import { closureReader } from "./closures.ts";
 import { Cursor } from "./cursor.ts";
@@ -83,6 +84,10 @@ class SchemaResolver {
     }
     if (isScaled(writer) && isScaled(reader) && scaleOf(writer) !== scaleOf(reader)) {
       throw mismatch(`a decimal with scale ${scaleOf(writer)}`, `one with scale ${scaleOf(reader)}`);
+    }
+    const [written, wanted] = [unitsOf(writer), unitsOf(reader)];
+    if (written !== wanted && written !== 0 && wanted !== 0) {
+      throw mismatch(`a time in units of 1/${written} s`, `one in units of 1/${wanted} s`);
     }
     return writer.kind === reader.kind ? this.#sameKind(writer, reader, use) : this.#promoted(writer, reader, use);
   }
@@ -342,6 +347,10 @@ function isScaled({ semantic }: Type): boolean {
 
 function scaleOf({ semantic }: Type): string {
   return semantic?.parameters["scale"] ?? "0";
+}
+
+function unitsOf({ semantic }: Type): number {
+  return semantic === undefined ? 0 : unitsPerSecondOf(semantic.name);
 }
 
 function describe(type: Type): string {

@@ -4,6 +4,7 @@ import type { SchemaReference } from "../../schema-source.ts";
 import type { Semantic } from "../../values/conversion.ts";
 import { tidbSemantic } from "../../values/tidb-column.ts";
 import { unescapedName } from "../escaped-name.ts";
+import { parseJson } from "../json/parse.ts";
 import { type Field, fieldOf, type PrimitiveKind, type RecordType, type Type } from "../type.ts";
 import { detailsOf, setDetails, setFieldDetails } from "./details.ts";
 import { isValidLogicalType } from "./logical-type.ts";
@@ -72,18 +73,23 @@ function parseText(text: string, names: Names): Type {
   if (names.chars > names.maxChars) {
     throw invalid(`the schema and its references have more than ${names.maxChars} characters (limits.maxSchemaChars)`);
   }
-  return parseType(parseJson(text), { names, namespace: "", nesting: 0 });
+  return parseType(parseSchemaText(text), { names, namespace: "", nesting: 0 });
 }
 
-function parseJson(text: string): unknown {
+/** Deeper than the JSON of any schema that {@link maxNesting} allows. */
+const maxJsonDepth = 2_000;
+
+/** Integers keep their digits: the default of a long may be beyond 2^53. */
+function parseSchemaText(text: string): unknown {
+  const bytes = Buffer.from(text);
   try {
-    return JSON.parse(text);
+    return parseJson(bytes, 0, bytes.length, { maxDepth: maxJsonDepth, asDoubles: true });
   } catch {
-    // The error does not contain the engine's message, which quotes the text. Java writes a bare name without quotes.
+    // The error does not contain the parser's message, which quotes the text. Java writes a bare name without quotes.
     if (primitives.has(text.trim())) {
       return text.trim();
     }
-    throw invalid("the text is not JSON");
+    throw invalid("the text is not JSON, or is nested too deeply");
   }
 }
 

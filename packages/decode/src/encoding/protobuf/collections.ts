@@ -3,14 +3,17 @@ import type { FieldInstruction, ReadInstruction } from "./read-instructions.ts";
 import { addPairCost, costOf } from "./cost.ts";
 
 /** The value of a field before any of it was read. Required fields are undefined until then. */
-export function initialOf({ cardinality, instruction, absent, isRequired }: FieldInstruction): unknown {
+export function initialOf({ cardinality, instruction, absent, makeAbsent, isRequired }: FieldInstruction): unknown {
   if (cardinality === "repeated") {
     return [];
   }
   if (cardinality === "map") {
     return hasTextKeys(instruction) ? Object.create(null) : new Map();
   }
-  return isRequired ? undefined : absent;
+  if (isRequired) {
+    return undefined;
+  }
+  return makeAbsent === null ? absent : makeAbsent();
 }
 
 /** Whether a map's keys are texts. Such a map is an object without prototype, so that no key meets an inherited property. */

@@ -156,6 +156,9 @@ return p;}`;
     if (field.cardinality === "map") {
       return hasTextKeys(field.instruction) ? "Object.create(null)" : "new Map()";
     }
+    if (field.makeAbsent !== null && !field.isRequired) {
+      return `${this.#constant(field.makeAbsent)}()`;
+    }
     const initial = initialOf(field);
     if (initial === null || initial === undefined || typeof initial === "boolean" || Object.is(initial, 0)) {
       return String(initial);

@@ -60,8 +60,10 @@ export interface FieldInstruction {
   readonly number: number;
   readonly instruction: ReadInstruction;
   readonly cardinality: MessageField["cardinality"];
-  /** The value of a single field that the message does not have. */
+  /** The value of a single field that the message does not have; null if it is made for each message. */
   readonly absent: unknown;
+  /** Makes that value, if it is one that users could change: a list, a Date, bytes. */
+  readonly makeAbsent: (() => unknown) | null;
   readonly isRequired: boolean;
   readonly oneof: number;
   readonly use: "read" | "skip" | DeferInstruction;
@@ -174,7 +176,7 @@ class Planner {
   /** A message with one field, which exists so that the field can be absent. The column's semantics are those of the field. */
   #wrapper(field: MessageField, conversion: Conversion | null, use: Use, isColumn: boolean): MessageInstruction {
     const instruction = this.#instruction(field.type, conversion, { use, inside: use, isColumn });
-    return instructionOf([{ ...field, instruction, absent: absentValue(field, instruction), use: "read" }], ({ value }) => value, null);
+    return instructionOf([{ ...field, instruction, ...absentOf(field, instruction), use: "read" }], ({ value }) => value, null);
   }
 
   #find(fullName: string): MessageInstruction | null {
@@ -209,7 +211,7 @@ class Planner {
     const isColumn = use === "row" && field.cardinality === "single";
     const instruction = this.#instruction(field.type, conversion, { use, inside, isColumn });
     const { name, number, cardinality, isRequired, oneof } = field;
-    return { name, number, instruction, cardinality, absent: absentValue(field, instruction), isRequired, oneof, use: "read" };
+    return { name, number, instruction, cardinality, ...absentOf(field, instruction), isRequired, oneof, use: "read" };
   }
 
   #instruction(
@@ -348,15 +350,18 @@ function convertedCost(message: Message, cost: number): number {
 }
 
 /** The absent value, converted like a value that was sent; null if the column's semantics do not allow it. */
-function absentValue(field: MessageField, instruction: ReadInstruction): unknown {
+function absentOf(field: MessageField, instruction: ReadInstruction): Pick<FieldInstruction, "absent" | "makeAbsent"> {
   const { absent } = field;
   if (absent === undefined || field.cardinality !== "single") {
-    return null;
+    return { absent: null, makeAbsent: null };
   }
+  const make = (): unknown => convertAbsent(absent instanceof Uint8Array ? Buffer.from(absent) : absent, instruction);
   try {
-    return convertAbsent(absent, instruction);
+    const value = make();
+    const isShareable = typeof value !== "object" || value === null || (value instanceof Uint8Array && value.length === 0);
+    return isShareable ? { absent: value, makeAbsent: null } : { absent: null, makeAbsent: make };
   } catch {
-    return null; // an empty text is no date, and empty bytes are no decimal
+    return { absent: null, makeAbsent: null }; // an empty text is no date, and empty bytes are no decimal
   }
 }
 
