@@ -3,6 +3,7 @@ import type { EnvelopeFormat, EnvelopeScope, Route } from "../envelope/envelope.
 import { checkEventCost } from "../envelope/event-count.ts";
 import { originalOf } from "../envelope/extra.ts";
 import { Origin } from "../envelope/origin.ts";
+import { memberText } from "../encoding/json/member-text.ts";
 import { DecodeError } from "../errors.ts";
 import type { CdcEvent } from "../event.ts";
 import type { Engine } from "./engine.ts";
@@ -82,7 +83,7 @@ export class ValueOpener {
       return [new Tombstone(this.#origin(key, { ...route, envelope: this.#engine.noEnvelope.name }, cursor))]; // null has no envelope
     }
     const origin = this.#origin(key, route, cursor);
-    const message = route.envelopeFormat.inner?.(value) ?? null;
+    const message = route.envelopeFormat.inner?.(value, (name) => (nth === null ? textOfMember(reading, name) : null)) ?? null;
     if (message === null) {
       return route.envelopeFormat.open(value, origin) ?? this.#openWithFallback(reading, origin, nth);
     }
@@ -144,6 +145,12 @@ interface KeyedValue {
 
 function valuesOf(side: unknown): readonly unknown[] {
   return side instanceof SeveralValues ? side.values : [side];
+}
+
+/** The text of an outermost member, if the value is JSON without a schema. */
+function textOfMember({ valueRoute, cursor }: RecordReading, name: string): Uint8Array | null {
+  const { valueBytes, valueStart, valueEnd } = cursor;
+  return valueRoute.encoding === "json" && valueBytes !== null ? memberText(valueBytes, valueStart, valueEnd, name) : null;
 }
 
 /** Whether the key has the framing that the envelope of the value requires. */

@@ -79,6 +79,9 @@ export interface EnvelopeScope {
   readonly needWholeRows?: () => void;
 }
 
+/** The JSON text of an outermost member of a value. Null if the value is no JSON text without a schema, or lacks the member. */
+export type MemberText = (name: string) => Uint8Array | null;
+
 /** One CDC system's way of wrapping rows. */
 export interface EnvelopeFormat {
   /** The name by which an event names it. */
@@ -105,9 +108,10 @@ export interface EnvelopeFormat {
   isMetaColumn?(name: string, names: readonly string[]): boolean;
   /**
    * The bytes of a message inside of this value (a CloudEvent's `data`), with or without a frame. The message is decoded first, with this
-   * envelope's plan for the inner shape, and its value is passed to `open`. Null if this value has no inner message.
+   * envelope's plan for the inner shape, and its value is passed to `open`. Null if this value has no inner message. `textOf` gives a part of
+   * the value as it was written.
    */
-  inner?(value: unknown): Uint8Array | null;
+  inner?(value: unknown, textOf: MemberText): Uint8Array | null;
   /**
    * The framing that the key must have if the value has it, because the key says what the value contains. Example: a key of TiCDC's open
    * protocol names the tables of the rows in the value. If another producer has written another key, the value cannot be opened.
