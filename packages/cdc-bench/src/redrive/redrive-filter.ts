@@ -41,18 +41,19 @@ function momentOf(text: string): number {
   return ms;
 }
 
-/** What of a filter does not ask why the record failed. */
-export function matchesPlaceAndTime(filter: RedriveFilter, record: KafkaRecord, origin: DeadLetterOrigin): boolean {
-  const diedMs = diedAtMs(record);
-  return (
-    (filter.topics.length === 0 || filter.topics.includes(origin.topic)) &&
-    (filter.sinceMs === null || diedMs >= filter.sinceMs) &&
-    (filter.untilMs === null || diedMs < filter.untilMs)
-  );
+/** Whether a filter asks why or when a record failed: a parked record did not fail itself, and cannot answer. */
+export function asksOfFailure({ codes, sinceMs, untilMs }: RedriveFilter): boolean {
+  return codes.length > 0 || sinceMs !== null || untilMs !== null;
 }
 
-export function matchesCode({ codes }: RedriveFilter, origin: DeadLetterOrigin): boolean {
-  return codes.length === 0 || codesOf(origin).some((code) => codes.includes(code));
+export function matches({ topics, codes, sinceMs, untilMs }: RedriveFilter, record: KafkaRecord, origin: DeadLetterOrigin): boolean {
+  const diedMs = diedAtMs(record);
+  return (
+    (topics.length === 0 || topics.includes(origin.topic)) &&
+    (codes.length === 0 || codesOf(origin).some((code) => codes.includes(code))) &&
+    (sinceMs === null || diedMs >= sinceMs) &&
+    (untilMs === null || diedMs < untilMs)
+  );
 }
 
 /** What a failure may be called by: our code, the code of what was thrown, its name, and a Java class's name without its package. */

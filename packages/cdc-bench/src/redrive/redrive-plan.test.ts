@@ -135,6 +135,27 @@ describe("a filter", () => {
     expect(decide(filterOf("until=2023-11-15"), deadLetter(1))).toEqual(["send"]);
   });
 
+  const parked = (offset: number, at: string): KafkaRecord =>
+    deadLetter(offset, { "cdckit.parked-behind": "101", "cdckit.timestamp": String(Date.parse(at)) });
+  const failed = (at: string, code = "malformed"): KafkaRecord =>
+    deadLetter(1, { "__connect.errors.exception.message": `[${code}] no`, "cdckit.timestamp": String(Date.parse(at)) });
+
+  test.each([
+    ["since, to which the failed record is too early", ["since=2026-01-02"], "not-selected"],
+    ["since, to which the failed record is late enough", ["since=2026-01-01"], "send"],
+    ["until, to which what was parked is too late", ["until=2026-01-02"], "send"],
+    ["until, to which the failed record is too late", ["until=2026-01-01"], "not-selected"],
+    ["code and since, of which the failed record has one", ["code=malformed", "since=2026-01-02"], "not-selected"],
+    ["code and until, of which the failed record has both", ["code=malformed", "until=2026-01-02"], "send"],
+  ])("by %s, decides for what is parked as for its failed record", (_, filter, decided) => {
+    const letters = [failed("2026-01-01T12:00:00Z"), parked(2, "2026-01-01T13:00:00Z"), parked(3, "2026-01-03")];
+    expect(decide(filterOf(...filter), ...letters)).toEqual([decided, decided, decided]);
+  });
+
+  test("by topic needs no failed record: an earlier redrive may have been through it", () => {
+    expect(decide(filterOf("topic=orders"), parked(2, "2026-01-03"))).toEqual(["send"]);
+  });
+
   test.each(["", "topic", "topic=", "=orders", "offset=3", "since=yesterday", "until=2026"])("%j is none", (text) => {
     expect(() => collectFilter(text)).toThrow("It must be");
   });

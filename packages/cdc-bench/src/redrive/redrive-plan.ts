@@ -1,6 +1,6 @@
 import { deadLetterOf, type DeadLetterOrigin, type OutgoingRecord, redriveOf } from "@cdckit/consumer";
 import type { KafkaRecord } from "@cdckit/decode";
-import { matchesCode, matchesPlaceAndTime, type RedriveFilter } from "./redrive-filter.ts";
+import { asksOfFailure, matches, type RedriveFilter } from "./redrive-filter.ts";
 
 /** How often a record has been redriven: it goes with the record, so that one that comes back every time is seen. */
 export const redrivenHeader = "cdckit.redriven";
@@ -35,7 +35,7 @@ export interface RedrivePlanOptions {
 /** Decides for one record after the other. Asked in the order of each partition. */
 export class RedrivePlan {
   readonly #options: RedrivePlanOptions;
-  /** With a filter by code: the dead letters that it selects, by where they came from. */
+  /** With a filter by code or time: the failed records that it selects, by where they came from. */
   readonly #selected = new Set<string>();
   /** Keys of which a dead letter was refused. */
   readonly #refused = new Set<string>();
@@ -65,20 +65,17 @@ export class RedrivePlan {
   /** A parked record did not fail itself: it is selected together with the record that it was parked behind. */
   #selects(dead: KafkaRecord, origin: DeadLetterOrigin): boolean {
     const { filter } = this.#options;
-    if (!matchesPlaceAndTime(filter, dead, origin)) {
-      return false;
-    }
-    if (filter.codes.length === 0) {
-      return true;
+    if (!asksOfFailure(filter)) {
+      return matches(filter, dead, origin);
     }
     if (origin.parkedBehind !== null) {
       return this.#selected.has(placeText(origin, origin.parkedBehind));
     }
-    const matches = matchesCode(filter, origin);
-    if (matches && origin.offset !== null) {
+    const isSelected = matches(filter, dead, origin);
+    if (isSelected && origin.offset !== null) {
       this.#selected.add(placeText(origin, origin.offset));
     }
-    return matches;
+    return isSelected;
   }
 
   #refusal(dead: KafkaRecord, origin: DeadLetterOrigin, redriven: number): RefusalReason | null {

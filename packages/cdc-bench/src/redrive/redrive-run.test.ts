@@ -1,6 +1,6 @@
 import { memory, MemoryBroker } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
-import { everything, type RedriveFilter } from "./redrive-filter.ts";
+import { asksOfFailure, everything, type RedriveFilter } from "./redrive-filter.ts";
 import { RedrivePlan } from "./redrive-plan.ts";
 import { RedriveRun, type RedriveRunOptions } from "./redrive-run.ts";
 import { RedriveTally } from "./redrive-tally.ts";
@@ -44,7 +44,7 @@ async function redrive(broker: MemoryBroker, options: Partial<RedriveRunOptions>
     tally,
     limit: Number.POSITIVE_INFINITY,
     isDryRun: false,
-    fromStart: filter.codes.length > 0,
+    fromStart: asksOfFailure(filter),
     interrupt: new AbortController().signal,
     decided: () => {},
     ...options,
@@ -93,6 +93,16 @@ describe("a redrive", () => {
     const rest = await redrive(broker, {}, malformed);
     expect(rest.redriven).toBe(5);
     expect(valuesIn(broker)).toEqual(["0 2 4 6 8 10", "3 7 11"]);
+  });
+
+  test.each([
+    ["since", { ...everything, sinceMs: 0 }],
+    ["until", { ...everything, untilMs: Number.MAX_SAFE_INTEGER }],
+  ])("by time (%s) knows it in a later run, too", async (_, filter) => {
+    const broker = brokerOfDeadLetters();
+    expect(await redrive(broker, { limit: 7 }, filter)).toMatchObject({ redriven: 7 });
+    expect(await redrive(broker, {}, filter)).toMatchObject({ redriven: 5, notSelected: 0 });
+    expect(valuesIn(broker)).toEqual(["0 2 4 6 8 10", "1 3 5 7 9 11"]);
   });
 
   test("goes on after what retention took, and counts what nobody has redriven", async () => {

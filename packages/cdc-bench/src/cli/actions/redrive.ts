@@ -3,7 +3,7 @@ import { BenchError } from "../../bench-error.ts";
 import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { type Cluster, openCluster } from "../../load/cluster.ts";
 import { type ClusterConnection, createClusterDriver } from "../../load/connection.ts";
-import { everything, type RedriveFilter } from "../../redrive/redrive-filter.ts";
+import { asksOfFailure, everything, type RedriveFilter } from "../../redrive/redrive-filter.ts";
 import { RedrivePlan } from "../../redrive/redrive-plan.ts";
 import { redriveJson, type RedriveReport, redriveText } from "../../redrive/redrive-report.ts";
 import { type DeadLetterPartition, redriveSessionMs, RedriveRun } from "../../redrive/redrive-run.ts";
@@ -58,7 +58,7 @@ async function redriveTopic(flags: RedriveFlags, connection: ClusterConnection, 
       tally,
       limit,
       isDryRun,
-      fromStart: filter.codes.length > 0,
+      fromStart: asksOfFailure(filter),
       interrupt: terminal.interrupt,
       ...(terminal.logger && { logger: terminal.logger }),
       decided: () =>
