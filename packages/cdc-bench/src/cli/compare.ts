@@ -4,6 +4,7 @@ import type { ChangeFormatName } from "../load/change-events/format-names.ts";
 import type { Terminal } from "../terminal.ts";
 import { addDemandFlags, type DemandFlags } from "./demand-options.ts";
 import { addCleanFlag, type CleanFlag } from "./leftover-options.ts";
+import { refuseAlone } from "./lone-flags.ts";
 import { parseCount } from "./option-values.ts";
 import { parseFormats } from "./produce.ts";
 import { addProfileFlags, type ProfileFlags } from "./profile-options.ts";
@@ -25,6 +26,8 @@ const defaultRounds = 5;
 
 export function addCompare(program: Command, terminal: Terminal, settle: (code: ExitCode) => void): void {
   const command = program.command("compare");
+  refuseAlone(command, ["--formats", "--partitions", "--seed"], "--rows");
+  refuseAlone(command, ["--repeat"], "--file");
   addCleanFlag(addProfileFlags(addResultFlags(addDemandFlags(addFileFlags(addClusterFlags(command))))))
     .option("--rows <n>", "in place of --topics: write so many rows to throw-away topics in every format, and delete them", parseCount)
     .option("--formats <names>", "of --rows (default: all with --registry, otherwise JSON)", parseFormats)

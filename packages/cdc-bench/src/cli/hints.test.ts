@@ -21,12 +21,16 @@ interface Ended {
   readonly stderr: string;
 }
 
-async function cdcBench(...args: readonly string[]): Promise<Ended> {
+function cdcBench(...args: readonly string[]): Promise<Ended> {
+  return cdcBenchUntil(new AbortController().signal, ...args);
+}
+
+async function cdcBenchUntil(interrupt: AbortSignal, ...args: readonly string[]): Promise<Ended> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const chunks: { readonly out: Buffer[]; readonly err: Buffer[] } = { out: [], err: [] };
   stdout.on("data", (chunk: Buffer) => chunks.out.push(chunk));
   stderr.on("data", (chunk: Buffer) => chunks.err.push(chunk));
-  const code = await runProgram(args, { stdout, stderr, liveLine: false, env: {}, interrupt: new AbortController().signal });
+  const code = await runProgram(args, { stdout, stderr, liveLine: false, env: {}, interrupt });
   return { code, stdout: Buffer.concat(chunks.out).toString(), stderr: Buffer.concat(chunks.err).toString() };
 }
 
@@ -85,6 +89,49 @@ describe("hints from a source that has the types", () => {
     const other = await cdcBench("hints", "--from", "mariadb://u:canary@127.0.0.1:1/x", "--table", "a.b");
     expect(other).toMatchObject({ code: exitCodes.usage, stderr: expect.stringContaining("PostgreSQL") });
     expect(other.stderr).not.toContain("canary");
+  });
+});
+
+describe("hints of a source with several tables", () => {
+  let several: readonly string[];
+
+  beforeAll(async () => {
+    const file = join(folder, "several.ndjson");
+    const topics = ["tjs.inv.composite_pk", "tjs.inv.alltypes"].map((topic) =>
+      readFile(bundledRecording(`postgres-debezium-3.5/${topic}`).file),
+    );
+    await writeFile(file, Buffer.concat(await Promise.all(topics)));
+    several = ["--file", file];
+  });
+
+  test("are those of the table that --table names, by its whole name or its last part", async () => {
+    const alone = await cdcBench("hints", ...fileOf("tjs.inv.alltypes"), "--for", "t");
+    expect(alone.code).toBe(exitCodes.ok);
+    for (const name of ["inv.alltypes", "alltypes"]) {
+      expect(await cdcBench("hints", ...several, "--for", "t", "--table", name)).toEqual(alone);
+    }
+  });
+
+  test("are refused with the names of the tables, if --table names none of them", async () => {
+    const listed = "There are inv.alltypes, inv.composite_pk.";
+    expect(await cdcBench("hints", ...several, "--for", "t")).toEqual({
+      code: exitCodes.usage,
+      stdout: "",
+      stderr: expect.stringContaining(listed),
+    });
+    expect(await cdcBench("hints", ...several, "--for", "t", "--table", "inv.other")).toEqual({
+      code: exitCodes.usage,
+      stdout: "",
+      stderr: expect.stringMatching(/there is no table inv\.other .*There are inv\.alltypes, inv\.composite_pk\./),
+    });
+  });
+});
+
+test("hints that are interrupted end with 130, and say nothing of their source", async () => {
+  expect(await cdcBenchUntil(AbortSignal.abort(), "hints", ...fileOf("tav.inv.alltypes"), "--for", "t")).toEqual({
+    code: exitCodes.interrupted,
+    stdout: "",
+    stderr: "interrupted: nothing was written.\n",
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { ExitCode } from "../exit-codes.ts";
 import type { Terminal } from "../terminal.ts";
 import { collectNames, parseCount } from "./option-values.ts";
@@ -15,9 +15,14 @@ export interface HintsFlags extends SourceFlags {
 export function addHints(program: Command, terminal: Terminal, settle: (code: ExitCode) => void): void {
   const command = program.command("hints");
   addFileFlags(addClusterFlags(command))
-    .option("--from <source>", "who has the types: a topic, a registry's subject (without --brokers), or postgres://...")
+    .addOption(
+      new Option("--from <source>", "who has the types: a topic, a registry's subject (without --brokers), or postgres://...").conflicts([
+        "file",
+        "topics",
+      ]),
+    )
     .option("--for <topic,...>", "the topics whose values carry no types (default: what --from names)", collectNames)
-    .option("--table <name>", "the table of a database (default: the end of the first topic of --for)")
+    .option("--table <name>", "of a database (default: the end of the first topic of --for), or one of several in a topic")
     .option("-n, --limit <count>", "look at this many records at most (100k, 2m)", parseCount, 1_000)
     .option("-o, --output <file>", "write the hints to a file in place of stdout")
     .action(async (flags: HintsFlags) => {

@@ -4,6 +4,7 @@ import { type ChangeFormatName, changeFormatName, changeFormatNames } from "../l
 import { changeOps, defaultOpMix, type ChangeOp, type OpMix, opMixOf } from "../load/change-events/op-mix.ts";
 import type { Terminal } from "../terminal.ts";
 import { addDemandFlags, type DemandFlags } from "./demand-options.ts";
+import { refuseAlone } from "./lone-flags.ts";
 import { collectNames, parseCount, parseDurationMs } from "./option-values.ts";
 import { addProfileFlags, type ProfileFlags } from "./profile-options.ts";
 import { addResultFlags, type ResultFlags } from "./result-options.ts";
@@ -33,6 +34,7 @@ const largestBatchBytes = 1_048_576; // what brokers take by default
 
 export function addProduce(program: Command, terminal: Terminal, settle: (code: ExitCode) => void): void {
   const command = program.command("produce");
+  refuseAlone(command, ["--partitions"], "--create-topics");
   addProfileFlags(addResultFlags(addDemandFlags(withoutTopics(addClusterFlags(command)))))
     .option("--prefix <name>", "topics are named PREFIX-FORMAT.sales.salesorderdetail", parsePrefix, "bench")
     .option("--formats <names>", `of ${changeFormatNames.join(", ")} (default: all with --registry, otherwise JSON)`, parseFormats)

@@ -18,7 +18,7 @@ export interface ResultFlags {
 export function addResultFlags(command: Command): Command {
   return command
     .option("--json", "the results as one JSON object (schema/result.schema.json)")
-    .addOption(new Option("--output-format <format>", "how the results are written").choices(outputFormats))
+    .addOption(new Option("--output-format <format>", "how the results are written").choices(outputFormats).conflicts("json"))
     .option("-o, --output <file>", "write the results to a file in place of stdout");
 }
 

@@ -1,4 +1,4 @@
-import { type ColumnHintTexts, columnHintsOf, describeSchema } from "@cdckit/decode";
+import { type ColumnHintTexts, columnHintsOf, describeSchema, type Type } from "@cdckit/decode";
 import { isRegistryError, type Registry } from "@cdckit/registry";
 import { BenchError } from "../../bench-error.ts";
 import { exitCodes, type ExitCode } from "../../exit-codes.ts";
@@ -10,7 +10,7 @@ import type { Source } from "../../load/source.ts";
 import { isRegistryAtFault } from "../../registry-fault.ts";
 import { openResultSink } from "../../report/result-sink.ts";
 import type { Terminal } from "../../terminal.ts";
-import { SeenTables } from "../../types/seen-tables.ts";
+import { patternOf, type SeenTable, SeenTables } from "../../types/seen-tables.ts";
 import { resolveCluster, resolveSource } from "../source-options.ts";
 import type { HintsFlags } from "../hints.ts";
 
@@ -45,7 +45,7 @@ async function columnsFrom(flags: HintsFlags, terminal: Terminal): Promise<Colum
     return hintsOfDatabase(from, named);
   }
   if (file !== undefined) {
-    return columnsOfRecords(resolveSource(flags, terminal.env), flags.limit, terminal);
+    return columnsOfRecords(resolveSource(flags, terminal.env), flags, terminal);
   }
   if (from === undefined) {
     throw new BenchError(
@@ -54,28 +54,46 @@ async function columnsFrom(flags: HintsFlags, terminal: Terminal): Promise<Colum
     );
   }
   const { connection, registry } = resolveCluster(flags, terminal.env);
-  return connection === undefined && registry !== undefined
-    ? columnsOfSubject(registry, from)
-    : columnsOfRecords(resolveSource({ ...flags, topics: [from] }, terminal.env), flags.limit, terminal);
+  if (connection !== undefined || registry === undefined) {
+    return columnsOfRecords(resolveSource({ ...flags, topics: [from] }, terminal.env), flags, terminal);
+  }
+  if (table !== undefined) {
+    throw new BenchError("usage", "--table and a subject in --from do not go together: a subject is of one table.");
+  }
+  return columnsOfSubject(registry, from);
 }
 
 function isDatabase(from: string | undefined): from is string {
   return from !== undefined && /^postgres(ql)?:\/\//.test(from);
 }
 
-/** The rows' schema that the records name or bring; the first records may be tombstones or heartbeats. */
-async function columnsOfRecords(source: Source, limit: number, terminal: Terminal): Promise<ColumnHintTexts> {
+/** Of the schema that the records of a table name or bring; the first records may be tombstones or heartbeats. */
+async function columnsOfRecords(source: Source, { table, limit }: HintsFlags, terminal: Terminal): Promise<ColumnHintTexts> {
   const seen = new SeenTables(openSchemas(source));
   let records = 0;
   for await (const record of openRecordFeed(source, terminal)) {
     await seen.add(record, isRegistryAtFault);
-    const [typed] = seen.tables().filter(({ inferredFrom }) => inferredFrom === null);
-    if (typed?.row !== undefined && typed.row !== null) {
-      return columnHintsOf(typed.row);
-    }
-    if (++records === limit || terminal.interrupt.aborted) {
+    if (++records === limit) {
       break;
     }
+  }
+  if (terminal.interrupt.aborted) {
+    return {}; // what came until then says nothing of the source
+  }
+  return columnHintsOf(rowOf(seen.tables(), table, records));
+}
+
+/** Several tables may share a topic, and each has columns of its own. */
+function rowOf(seen: readonly SeenTable[], named: string | undefined, records: number): Type {
+  const typed = seen.flatMap(({ table, row, inferredFrom }) => (inferredFrom === null && row !== null ? [{ table, row }] : []));
+  const [found, ...others] = typed.filter(({ table }) => named === undefined || named === patternOf(table) || named === table.name);
+  if (found !== undefined && others.length === 0) {
+    return found.row;
+  }
+  if (typed.length > 0) {
+    const names = typed.map(({ table }) => patternOf(table)).join(", ");
+    const problem = found === undefined ? `there is no table ${named} in ${records} records of the source` : "which table?";
+    throw new BenchError("usage", `${problem}: name one with --table. There are ${names}.`);
   }
   throw new BenchError(
     "too-few-messages",

@@ -22,10 +22,14 @@ export async function types(flags: TypesFlags, terminal: Terminal): Promise<Exit
   if (flags.check === true && flags.output === undefined) {
     throw new BenchError("usage", "--check compares with a file: name it with -o FILE.");
   }
-  const tables = await seenTables(flags, terminal);
+  const { tables, failures } = await seenTables(flags, terminal);
   if (terminal.interrupt.aborted) {
     terminal.stderr.write("interrupted: nothing was written.\n");
     return exitCodes.interrupted;
+  }
+  if (tables.length === 0 && failures > 0) {
+    terminal.stderr.write("nothing was written: no row of any table was seen.\n");
+    return exitCodes.decodeErrors;
   }
   if (tables.length === 0) {
     throw new BenchError("too-few-messages", "no row of any table was seen: there are no types to write.");
@@ -36,7 +40,14 @@ export async function types(flags: TypesFlags, terminal: Terminal): Promise<Exit
     importFrom,
     withUnavailable: flags.unavailable,
   });
-  return flags.check === true ? check(flags.output as string, text, terminal) : writeTypes(flags.output, text, terminal);
+  const code = await (flags.check === true ? check(flags.output as string, text, terminal) : writeTypes(flags.output, text, terminal));
+  return code === exitCodes.ok && failures > 0 ? exitCodes.decodeErrors : code;
+}
+
+interface Gathered {
+  readonly tables: readonly SeenTable[];
+  /** Records that could not be decoded: their tables may lack, or have other columns. */
+  readonly failures: number;
 }
 
 async function writeTypes(file: string | undefined, text: string, terminal: Terminal): Promise<ExitCode> {
@@ -68,14 +79,14 @@ function firstDifference(written: string, expected: string): string {
   return `line ${at + 1} should be ${textLiteral(is[at] ?? "(nothing)")}, and is ${textLiteral(was[at] ?? "(nothing)")}`;
 }
 
-function seenTables(flags: TypesFlags, terminal: Terminal): Promise<readonly SeenTable[]> {
+async function seenTables(flags: TypesFlags, terminal: Terminal): Promise<Gathered> {
   const { connection, registry } = flags.file === undefined ? resolveCluster(flags, terminal.env) : {};
   return connection === undefined && registry !== undefined && flags.file === undefined
-    ? fromRegistry(registry, flags.topics ?? [])
+    ? { tables: await fromRegistry(registry, flags.topics ?? []), failures: 0 }
     : fromRecords(resolveSource(flags, terminal.env), flags.limit, terminal);
 }
 
-async function fromRecords(source: Source, limit: number, terminal: Terminal): Promise<readonly SeenTable[]> {
+async function fromRecords(source: Source, limit: number, terminal: Terminal): Promise<Gathered> {
   const seen = new SeenTables(openSchemas(source));
   const observer = createObserver(terminal);
   observer.observe(() => ({ phase: "opening the source" }));
@@ -100,7 +111,7 @@ async function fromRecords(source: Source, limit: number, terminal: Terminal): P
   if (seen.failures > 0) {
     terminal.stderr.write(`${seen.failures} of ${records} records could not be decoded; cdc-bench inspect says why.\n`);
   }
-  return tables;
+  return { tables, failures: seen.failures };
 }
 
 const maxNamedTables = 5;

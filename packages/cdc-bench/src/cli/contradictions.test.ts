@@ -1,0 +1,55 @@
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import { exitCodes } from "../exit-codes.ts";
+import { runProgram } from "./program.ts";
+
+const recording = ["--file", "/nowhere.ndjson"];
+/** Nobody listens there, and nobody is asked. */
+const brokers = ["--brokers", "127.0.0.1:1"];
+const registry = ["--registry", "http://127.0.0.1:1"];
+
+test.each([
+  [
+    ["hints", ...recording, "--from", "t"],
+    ["--file", "--from"],
+  ],
+  [
+    ["hints", ...brokers, "--topics", "t", "--from", "u"],
+    ["--topics", "--from"],
+  ],
+  [
+    ["hints", ...registry, "--from", "t-value", "--table", "a.b"],
+    ["--table", "--from"],
+  ],
+  [
+    ["compare", ...recording, "--formats", "json"],
+    ["--formats", "--rows"],
+  ],
+  [
+    ["compare", ...recording, "--partitions", "1"],
+    ["--partitions", "--rows"],
+  ],
+  [
+    ["compare", ...brokers, "--topics", "t", "--seed", "2"],
+    ["--seed", "--rows"],
+  ],
+  [
+    ["compare", ...brokers, "--topics", "t", "--repeat", "3"],
+    ["--repeat", "--file"],
+  ],
+  [
+    ["produce", ...brokers, "--rows", "1", "--partitions", "3"],
+    ["--partitions", "--create-topics"],
+  ],
+  [
+    ["run", ...brokers, "--topics", "t", "--json", "--output-format", "markdown"],
+    ["--output-format", "--json"],
+  ],
+] as const)("%j ends with 2 and a sentence that names both flags", async (args, names) => {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  let said = "";
+  stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  const code = await runProgram(args, { stdout, stderr, liveLine: false, env: {}, interrupt: new AbortController().signal });
+  expect({ code, said }).toEqual({ code: exitCodes.usage, said: expect.stringContaining(names[0]) });
+  expect(said).toContain(names[1]);
+});
