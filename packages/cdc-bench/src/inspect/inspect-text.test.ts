@@ -1,7 +1,10 @@
-import { recordOf } from "@cdckit/testkit";
+import { type CdcEvent, createDecoder } from "@cdckit/decode";
+import { fromBundle } from "@cdckit/registry";
+import { bundledRecording, bundledRecordings, loadRecording, recordOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { createMask, noMask } from "./mask.ts";
 import { shownHeaders } from "./header-text.ts";
+import { eventLine } from "./inspect-line.ts";
 import { plainText, recordText } from "./inspect-text.ts";
 import { plainStyle, styleOf } from "../report/text-style.ts";
 import { columnsOf, cutLine, wrapLines } from "../report/text-width.ts";
@@ -67,4 +70,42 @@ test("a header that is no text is shown as bytes, and hidden by any mask: it may
   ]) {
     expect(shownHeaders([["k", bytes]], createMask(rule))).toEqual([["k", "***"]]);
   }
+});
+
+describe("a mask", () => {
+  const ddl = "ALTER TABLE customers ADD email text DEFAULT 'a@b.example'";
+  const schemaChange = { source: { connector: "mysql", db: "shop" }, databaseName: "shop", schemaName: null, ddl, tableChanges: [] };
+
+  /** Recorded events of every kind that the recordings have, and a schema change. */
+  async function events(): Promise<readonly CdcEvent[]> {
+    const decoded: CdcEvent[] = [...(await createDecoder().decode(recordOf(Buffer.from(JSON.stringify(schemaChange)), { topic: "shop" })))];
+    const decoder = createDecoder({ schemas: fromBundle(bundledRecording("postgres-debezium-3.5/tav.message").schemasFile) });
+    for (const { file } of bundledRecordings().filter(({ name }) => name.startsWith("postgres-debezium-3.5/"))) {
+      for (const record of await loadRecording(file)) {
+        decoded.push(...(await decoder.decode(record)));
+      }
+    }
+    return decoded;
+  }
+
+  test.each([
+    { columns: ["v", "id"], isEverything: false },
+    { columns: [], isEverything: true },
+  ])("hides the same in text as in JSON: %j", async (rule) => {
+    const mask = createMask(rule);
+    const hidden = (text: string): number => text.split("***").length - 1;
+    const seen = new Set<string>();
+    for (const event of await events()) {
+      const text = recordText(
+        { record: event.record, events: [event], failure: null, candidates: [] },
+        { ...plainText, columns: Number.POSITIVE_INFINITY, mask },
+      );
+      expect(hidden(text), text).toBe(hidden(eventLine(event, {}, mask)));
+      expect(text).not.toContain("a@b.example");
+      seen.add(event.kind);
+    }
+    expect([...seen]).toEqual(
+      expect.arrayContaining(["change", "row", "message", "transaction", "schema-change", "heartbeat", "tombstone"]),
+    );
+  });
 });

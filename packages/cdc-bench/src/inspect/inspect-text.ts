@@ -42,10 +42,8 @@ export function recordText({ record, events, failure, candidates }: Outcome, opt
 }
 
 function eventText(event: CdcEvent, options: InspectTextOptions): string {
-  const key: readonly BodyLine[] = event.key === null ? [] : [["key", event.key]];
-  const body = [...key, ...bodyOf(event)].map(([name, value]) =>
-    dataText(`${name} ${toJsonText(options.mask.value(value))}`, null, options),
-  );
+  const key: readonly BodyLine[] = event.key === null ? [] : [["key", options.mask.value(event.key)]];
+  const body = [...key, ...bodyOf(event, options.mask)].map(([name, value]) => dataText(`${name} ${toJsonText(value)}`, null, options));
   const what = "op" in event ? event.op : event.kind;
   return [headText(event.record, what, "change", options), formatText(event, options), ...body].join("");
 }
@@ -108,24 +106,25 @@ function tableText(event: CdcEvent): string {
 
 type BodyLine = readonly [name: string, value: unknown];
 
-function bodyOf(event: CdcEvent): readonly BodyLine[] {
+/** What the mask leaves to be seen, as in the lines of `--json`. */
+function bodyOf(event: CdcEvent, mask: Mask): readonly BodyLine[] {
   switch (event.kind) {
     case "change":
-      return [["before", event.before] as const, ["after", event.after] as const].filter(([, row]) => row !== null);
+      return [["before", mask.value(event.before)] as const, ["after", mask.value(event.after)] as const].filter(([, row]) => row !== null);
     case "row":
-      return [["row", event.row]];
+      return [["row", mask.value(event.row)]];
     case "message":
-      return [[`prefix ${event.prefix}`, event.content]];
+      return [[`prefix ${event.prefix}`, mask.value(event.content)]];
     case "transaction":
       return [[`${event.status} ${event.id}`, event.dataCollections]];
     case "schema-change":
-      return [["ddl", event.ddl]];
+      return [["ddl", event.ddl === null ? null : mask.quote(event.ddl)]];
     case "notification":
-      return [[`${event.aggregateType} ${event.type}`, event.additionalData]];
+      return [[`${event.aggregateType} ${event.type}`, mask.value(event.additionalData)]];
     case "watermark":
       return [["watermark", event.watermark]];
     case "unknown":
-      return [["value", event.value]];
+      return [["value", mask.value(event.value)]];
     case "truncate":
     case "tombstone":
     case "heartbeat":
