@@ -15,8 +15,17 @@ export interface PlannedPosition extends GroupPosition {
 }
 
 /** Records from the committed offset to the end of the log; null without a commit. */
-export function lagOf({ committed, startOffset, endOffset }: GroupPosition): bigint | null {
-  return committed === null ? null : endOffset - (committed < startOffset ? startOffset : committed);
+export function lagOf(position: GroupPosition): bigint | null {
+  const { committed, startOffset, endOffset } = position;
+  if (committed === null || isBeyondEnd(position)) {
+    return committed === null ? null : 0n;
+  }
+  return endOffset - (committed < startOffset ? startOffset : committed);
+}
+
+/** Whether the commit is of records that the log does not have: its topic was recreated, or its log was truncated. */
+export function isBeyondEnd({ committed, endOffset }: GroupPosition): boolean {
+  return committed !== null && committed > endOffset;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { planOffsets, lagOf, type GroupPosition } from "./offset-plan.ts";
+import { type GroupPosition, isBeyondEnd, lagOf, planOffsets } from "./offset-plan.ts";
 import { parseOffsetTarget } from "./offset-target.ts";
+import { offsetsJson, offsetsText } from "./offsets-report.ts";
 
 describe("a target for a group's offsets", () => {
   test.each([
@@ -46,5 +47,21 @@ describe("the plan of a reset", () => {
     expect(lagOf(position)).toBe(20n);
     expect(lagOf({ ...position, committed: 3n })).toBe(40n);
     expect(lagOf({ ...position, committed: null })).toBeNull();
+  });
+
+  test("names a commit beyond the end of the log, which has no lag", () => {
+    const beyond = { ...position, committed: 70n };
+    expect([lagOf(beyond), isBeyondEnd(beyond), isBeyondEnd({ ...position, committed: 50n })]).toEqual([0n, true, false]);
+    const report = { groupId: "g", members: [], positions: [position, { ...beyond, partition: 1 }], reset: null };
+    expect(offsetsText(report)).toContain("\nt[1]: the group has committed 70, and the log ends at 50. ");
+    expect(offsetsText(report)).not.toContain("t[0]:");
+    expect(offsetsJson(report)).toMatchObject({
+      partitions: [
+        { lag: 20n, beyondEnd: false },
+        { lag: 0n, beyondEnd: true },
+      ],
+    });
+    const reset = { planned: planOffsets([beyond], { kind: "offset", offset: 40n }, never), executed: false };
+    expect(offsetsText({ ...report, positions: [beyond], reset })).toMatch(/ 40 +10 to read\n/);
   });
 });

@@ -1,4 +1,4 @@
-import { type GroupPosition, lagOf, type PlannedPosition } from "./offset-plan.ts";
+import { type GroupPosition, isBeyondEnd, lagOf, type PlannedPosition } from "./offset-plan.ts";
 import type { GroupMember } from "../load/cluster.ts";
 import { formatCount } from "../report/quantities.ts";
 import { type TableColumn, textTable } from "../report/text-table.ts";
@@ -14,7 +14,7 @@ export interface OffsetsReport {
 
 /** The fields of `offsets --json`. */
 export function offsetsJson({ groupId, members, positions, reset }: OffsetsReport): Readonly<Record<string, unknown>> {
-  const rows = (reset?.planned ?? positions).map((position) => ({ ...position, lag: lagOf(position) }));
+  const rows = (reset?.planned ?? positions).map((position) => ({ ...position, lag: lagOf(position), beyondEnd: isBeyondEnd(position) }));
   return { schemaVersion: 1, command: "offsets", groupId, members, executed: reset?.executed ?? null, partitions: rows };
 }
 
@@ -22,11 +22,19 @@ export function offsetsText(report: OffsetsReport): string {
   const { groupId, members, positions, reset } = report;
   const parts = [`Group ${groupId}: ${membersText(members)}\n\n`];
   if (reset === null) {
-    parts.push(positionsTable(positions));
+    parts.push(positionsTable(positions), ...positions.filter(isBeyondEnd).map(beyondEndText));
   } else {
     parts.push(plannedTable(reset.planned), "\n", endText(reset));
   }
   return parts.join("");
+}
+
+function beyondEndText({ topic, partition, committed, endOffset }: GroupPosition): string {
+  const place = printable(`${topic}[${partition}]`);
+  return (
+    `\n${place}: the group has committed ${committed}, and the log ends at ${endOffset}. The topic was recreated, or its log was truncated:\n` +
+    "a consumer finds its offset out of range. --reset says where the group goes on.\n"
+  );
 }
 
 function membersText(members: readonly GroupMember[]): string {
@@ -67,8 +75,9 @@ function countOrDash(count: bigint | null): string {
   return count === null ? "-" : String(count);
 }
 
-function changeText({ committed, next, endOffset }: PlannedPosition): string {
-  if (committed === null) {
+function changeText(position: PlannedPosition): string {
+  const { committed, next, endOffset } = position;
+  if (committed === null || isBeyondEnd(position)) {
     return `${formatCount(Number(endOffset - next))} to read`;
   }
   if (next === committed) {

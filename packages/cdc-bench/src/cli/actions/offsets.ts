@@ -61,12 +61,17 @@ async function positionsOf(cluster: Cluster, { group, topics, partition: chosen 
       `group ${group} has committed nothing. Check its name, or name --topics to start it somewhere.`,
     );
   }
+  // Asked before the ends: what a group that is active commits after them would lie beyond them.
+  const existing = new Set(await cluster.topicNames());
+  const commits = new Map<string, ReadonlyMap<number, bigint>>();
+  for (const topic of names.filter((name) => existing.has(name))) {
+    commits.set(topic, await cluster.committedOf(group, topic));
+  }
   const positions: GroupPosition[] = [];
   for (const { topic, partitions } of await cluster.extentsOf(names)) {
-    const committed = await cluster.committedOf(group, topic);
     refuseMissingPartitions(topic, partitions, chosen ?? []);
     const wanted = partitions.filter(({ partition }) => chosen?.includes(partition) ?? true);
-    positions.push(...wanted.map((extent) => ({ topic, ...extent, committed: committed.get(extent.partition) ?? null })));
+    positions.push(...wanted.map((extent) => ({ topic, ...extent, committed: commits.get(topic)?.get(extent.partition) ?? null })));
   }
   return positions;
 }
