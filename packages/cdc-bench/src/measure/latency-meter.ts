@@ -11,7 +11,7 @@ export interface LatencySummary {
   readonly sinceSource: DurationSummary;
   /** Debezium's own part: from the commit in the source until the connector had processed it. */
   readonly connector: DurationSummary;
-  /** Events whose age came out negative: the clocks of the machines differ. */
+  /** Events with an age that came out negative: the clocks of the machines differ. */
   readonly clockSkewEvents: number;
 }
 
@@ -23,13 +23,15 @@ export class LatencyMeter {
 
   add(event: CdcEvent): void {
     const nowMs = Date.now();
-    this.#record(this.#sinceRecord, nowMs - Number(event.record.timestamp));
-    if (event.kind !== "change" || event.source.tsMs === null) {
-      return;
+    let leastMs = record(this.#sinceRecord, nowMs - Number(event.record.timestamp));
+    if (event.kind === "change" && event.source.tsMs !== null) {
+      leastMs = Math.min(leastMs, record(this.#sinceSource, nowMs - event.source.tsMs));
+      if (event.tsMs !== null) {
+        leastMs = Math.min(leastMs, record(this.#connector, event.tsMs - event.source.tsMs));
+      }
     }
-    this.#record(this.#sinceSource, nowMs - event.source.tsMs);
-    if (event.tsMs !== null) {
-      this.#record(this.#connector, event.tsMs - event.source.tsMs);
+    if (leastMs < 0) {
+      this.#clockSkewEvents++;
     }
   }
 
@@ -41,11 +43,9 @@ export class LatencyMeter {
       clockSkewEvents: this.#clockSkewEvents,
     };
   }
+}
 
-  #record(histogram: DurationHistogram, ageMs: number): void {
-    if (ageMs < 0) {
-      this.#clockSkewEvents++;
-    }
-    histogram.recordNs(ageMs * nsPerMs);
-  }
+function record(histogram: DurationHistogram, ageMs: number): number {
+  histogram.recordNs(ageMs * nsPerMs);
+  return ageMs;
 }

@@ -41,7 +41,7 @@ function together(group: GroupMeasure): Section["blocks"][number] {
 const outcomeTexts: Readonly<Record<GroupMeasure["outcome"], string>> = {
   "end-reached": "the end of all topics was reached",
   "time-up": "--duration was over",
-  "ran-dry": "nothing came for 10 s, in front of the end",
+  "ran-dry": "nothing came for 10 s, and the end was not reached",
   interrupted: "it was interrupted",
 };
 

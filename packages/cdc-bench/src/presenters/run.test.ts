@@ -83,7 +83,7 @@ describe("the report of a run", () => {
     });
     expect(text).toMatch(/^since the record's timestamp +5 +900 ns +1\.50 µs +2\.50 µs$/m);
     expect(text).toMatch(/^of it, inside the connector +0 +- +- +-$/m);
-    expect(text).toContain("2 ages were negative");
+    expect(text).toContain("2 events have a negative age");
   });
 
   test("of nothing read has no rates that divide by nothing", () => {

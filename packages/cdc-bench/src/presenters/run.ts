@@ -85,7 +85,7 @@ function outcomeText(outcome: ReadingOutcome, { mode, maxRecords, maxDurationMs 
     case "time-up":
       return `--duration ${formatDuration((maxDurationMs ?? 0) * 1e6)} was over`;
     case "ran-dry":
-      return "nothing came for 10 s, in front of the end";
+      return "nothing came for 10 s, and the end was not reached";
     case "interrupted":
       return "it was interrupted";
   }
@@ -166,7 +166,10 @@ function latencySection({ sinceRecord, sinceSource, connector, clockSkewEvents }
     });
   }
   if (clockSkewEvents > 0) {
-    blocks.push({ kind: "paragraph", text: `${formatCount(clockSkewEvents)} ages were negative: the clocks of the machines differ.` });
+    blocks.push({
+      kind: "paragraph",
+      text: `${formatCount(clockSkewEvents)} events have a negative age: the clocks of the machines differ.`,
+    });
   }
   return { title: "Latency", blocks };
 }

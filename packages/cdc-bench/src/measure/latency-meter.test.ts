@@ -1,0 +1,19 @@
+import { createDecoder } from "@cdckit/decode";
+import { recordOf } from "@cdckit/testkit";
+import { expect, test } from "vitest";
+import { LatencyMeter } from "./latency-meter.ts";
+
+test("an event counts once if the clocks differ, however many of its ages are negative", async () => {
+  const inAnHourMs = Date.now() + 3_600_000;
+  const source = { connector: "postgresql", db: "shop", schema: "public", table: "orders", ts_ms: inAnHourMs };
+  const value = { before: null, after: { id: 1 }, source, op: "c", ts_ms: inAnHourMs - 1 };
+  const [ahead] = await createDecoder().decode(recordOf(Buffer.from(JSON.stringify(value)), { timestamp: BigInt(inAnHourMs) }));
+  const [right] = await createDecoder().decode(
+    recordOf(Buffer.from(JSON.stringify({ ...value, source: { ...source, ts_ms: 1 }, ts_ms: 2 })), { timestamp: 3n }),
+  );
+  const meter = new LatencyMeter();
+  for (const event of [ahead, right]) {
+    meter.add(event as NonNullable<typeof event>);
+  }
+  expect(meter.summary()).toMatchObject({ clockSkewEvents: 1, sinceRecord: { count: 2 }, connector: { count: 2 } });
+});
