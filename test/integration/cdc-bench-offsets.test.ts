@@ -124,6 +124,13 @@ await describeWithKafka("cdc-bench offsets on a broker", (kafka) => {
     }
   });
 
+  test("names a commit beyond the end of the log, which has no lag", async () => {
+    const [topic, group] = [await filledTopic(), uniqueName("group")];
+    await admin.setOffsets({ groupId: group, topic, partitions: [{ partition: 1, offset: "25" }] });
+    expect(await shown("--group", group, "--partition", "1")).toMatchObject([{ committed: 25, lag: 0, beyondEnd: true }]);
+    expect((await offsets("--group", group)).stdout).toContain(`${topic}[1]: the group has committed 25, and the log ends at 10.`);
+  });
+
   test("refuses a group that is active, and names its members", async () => {
     const [topic, group] = [await filledTopic(), uniqueName("group")];
     const consumer = createConsumer({

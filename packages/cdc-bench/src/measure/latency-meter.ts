@@ -23,14 +23,14 @@ export class LatencyMeter {
 
   add(event: CdcEvent): void {
     const nowMs = Date.now();
-    let leastMs = record(this.#sinceRecord, nowMs - Number(event.record.timestamp));
+    let minMs = record(this.#sinceRecord, nowMs - Number(event.record.timestamp));
     if (event.kind === "change" && event.source.tsMs !== null) {
-      leastMs = Math.min(leastMs, record(this.#sinceSource, nowMs - event.source.tsMs));
+      minMs = Math.min(minMs, record(this.#sinceSource, nowMs - event.source.tsMs));
       if (event.tsMs !== null) {
-        leastMs = Math.min(leastMs, record(this.#connector, event.tsMs - event.source.tsMs));
+        minMs = Math.min(minMs, record(this.#connector, event.tsMs - event.source.tsMs));
       }
     }
-    if (leastMs < 0) {
+    if (minMs < 0) {
       this.#clockSkewEvents++;
     }
   }
