@@ -147,10 +147,10 @@ function valuesOf(side: unknown): readonly unknown[] {
   return side instanceof SeveralValues ? side.values : [side];
 }
 
-/** The text of an outermost member, if the value is JSON without a schema. */
+/** The text of an outermost member, if the value has no schema and is JSON: no other encoding begins an object with a brace. */
 function textOfMember({ valueRoute, cursor }: RecordReading, name: string): Uint8Array | null {
   const { valueBytes, valueStart, valueEnd } = cursor;
-  return valueRoute.encoding === "json" && valueBytes !== null ? memberText(valueBytes, valueStart, valueEnd, name) : null;
+  return valueRoute.type === null && valueBytes !== null ? memberText(valueBytes, valueStart, valueEnd, name) : null;
 }
 
 /** Whether the key has the framing that the envelope of the value requires. */
