@@ -43,6 +43,7 @@ describe("options of the driver for Confluent's client", () => {
     ["several addresses in one text", { brokers: ["a:1,b:2"] }, 'brokers[0] must be "host:port"'],
     ["a misspelt option", { brokers, maxQueudBytes: 1 }, "did you mean maxQueuedBytes?"],
     ["a text as a number", { brokers, maxWaitMs: "7" }, "expected maxWaitMs to be a positive integer"],
+    ["a time that no timer can wait", { brokers, metadataMaxAgeMs: 2 ** 31 }, "a positive integer, at most 2147483647, found 2147483648"],
     ["heartbeats that are too rare", { brokers, heartbeatIntervalMs: 30_000 }, "heartbeatIntervalMs"],
     ["a rebalance shorter than a session", { brokers, rebalanceTimeoutMs: 1_000 }, "rebalanceTimeoutMs"],
     ["an unknown mechanism", { brokers, sasl: { mechanism: "plan", username: "u", password: "secret" } }, "did you mean plain?"],

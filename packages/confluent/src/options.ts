@@ -135,6 +135,8 @@ const numbers = Object.freeze({
   maxWaitMs: 500,
   metadataMaxAgeMs: 60_000,
 });
+/** The longest delay of Node's timers, which fire at once after a longer one, and the largest number of Kafka's requests. */
+const maxInt32 = 2 ** 31 - 1;
 /** What Kafka's brokers have as `group.consumer.session.timeout.ms` if nobody has changed it. */
 const consumerSessionTimeoutMs = 45_000;
 
@@ -154,10 +156,10 @@ export function resolveConfluentOptions(options: ConfluentOptions): ResolvedConf
   for (const [name, value] of Object.entries(others)) {
     if (!Object.hasOwn(numbers, name)) {
       connection[name] = value;
-    } else if (Number.isSafeInteger(value) && (value as number) >= 1) {
+    } else if (Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= maxInt32) {
       resolved[name] = value as number;
     } else if (value !== undefined) {
-      refuse(`expected ${name} to be a positive integer, found ${String(value)}`);
+      refuse(`expected ${name} to be a positive integer, at most ${maxInt32}, found ${String(value)}`);
     }
   }
   const tuning = resolved as unknown as Record<keyof typeof numbers, number>; // it began as a copy of the defaults

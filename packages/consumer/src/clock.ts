@@ -10,6 +10,9 @@ export interface Clock {
   yieldToEventLoop(): Promise<void>;
 }
 
+/** The longest delay of Node's timers. A longer one overflows, and the timer fires at once. */
+export const maxTimerMs = 2_147_483_647;
+
 /** The process' own clock. */
 export const systemClock: Clock = Object.freeze({
   nowMs: () => performance.now(),

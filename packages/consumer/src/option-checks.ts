@@ -1,3 +1,4 @@
+import { maxTimerMs } from "./clock.ts";
 import { ConsumerError } from "./errors.ts";
 
 /** Throws a `ConsumerError` that names the option, what it must be and what it is. */
@@ -15,6 +16,12 @@ export function checkCount(path: string, value: unknown): void {
 export function checkNumber(path: string, value: unknown, min: number, max: number): void {
   const fits = typeof value === "number" && value >= min && value <= max;
   check(fits, path, max === Number.MAX_SAFE_INTEGER ? `a number from ${min} on` : `a number from ${min} to ${max}`, value);
+}
+
+/** A time after which something happens. */
+export function checkDelay(path: string, value: unknown, min = 1): void {
+  const fits = typeof value === "number" && value >= min && value <= maxTimerMs;
+  check(fits, path, `milliseconds from ${min} to ${maxTimerMs} (24 days, the longest delay of a timer)`, value);
 }
 
 export function checkChoice(path: string, value: unknown, choices: readonly string[]): void {

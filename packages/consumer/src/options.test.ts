@@ -70,6 +70,19 @@ describe("consumer options", () => {
     expect(message).toContain(path);
   });
 
+  test.each<[string, (ms: number) => Record<string, unknown>]>([
+    ["shutdownTimeoutMs", (ms) => ({ shutdownTimeoutMs: ms })],
+    ["delivery.commitIntervalMs", (ms) => ({ delivery: { commitIntervalMs: ms } })],
+    ["delivery.batch.maxMs", (ms) => ({ delivery: { batch: { maxMs: ms } } })],
+    ["health.lagIntervalMs", (ms) => ({ health: { lagIntervalMs: ms } })],
+    ["failure.retry.initialDelayMs", (ms) => ({ failure: { retry: { initialDelayMs: ms, maxDelayMs: 2 ** 31 - 1 } } })],
+    ["failure.retry.maxDelayMs", (ms) => ({ failure: { retry: { maxDelayMs: ms } } })],
+  ])("%s is refused if Node's timers cannot wait for so long, because they would fire at once", (path, change) => {
+    expect(failureOf(change(2 ** 31)).message).toContain(`${path} must be milliseconds from`);
+    expect(failureOf(change(2 ** 31)).message).toContain("to 2147483647 (24 days, the longest delay of a timer), got 2147483648");
+    expect(failureOf(change(2 ** 31 - 1)).code).toBe("none");
+  });
+
   test.each<[string, Record<string, unknown>, string]>([
     ["telemetry", { telemetry: { otel: {} } }, "telemetry.otel is no option"],
     ["health", { health: { stuckAfter: 1 } }, "health.stuckAfter is no option"],

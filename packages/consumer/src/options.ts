@@ -23,7 +23,7 @@ import { UserFunctions } from "./user-code/user-functions.ts";
 import { readMember } from "./user-code/user-value.ts";
 import { stderrLogger } from "./observe/stderr-logger.ts";
 import type { Startup } from "./startup.ts";
-import { check, checkChoice, checkCount, checkMembers } from "./option-checks.ts";
+import { check, checkChoice, checkDelay, checkMembers } from "./option-checks.ts";
 
 /** The options of the decoder that the consumer sets itself. */
 type OwnDecoderOptions = "schemas" | "selectColumns";
@@ -171,7 +171,7 @@ export function resolveOptionsWithoutDriver(options: Omit<ConsumerOptions, "driv
   check(typeof options.groupId === "string" && options.groupId !== "", "groupId", "a name for the consumer group", options.groupId);
   const { from = "earliest", startup = "fail", shutdownTimeoutMs = 10_000 } = options;
   checkChoice("startup", startup, ["fail", "wait"]);
-  checkCount("shutdownTimeoutMs", shutdownTimeoutMs);
+  checkDelay("shutdownTimeoutMs", shutdownTimeoutMs);
   check(options.strict === undefined || typeof options.strict === "boolean", "strict", "true or false", options.strict);
   const delivery = resolveDeliveryOptions(options.delivery);
   const failure = resolveFailureOptions(options.failure);

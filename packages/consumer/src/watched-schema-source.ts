@@ -1,5 +1,5 @@
 import type { RegisteredSchema, SchemaId, SchemaSource } from "@cdckit/decode";
-import type { Clock } from "./clock.ts";
+import { type Clock, maxTimerMs } from "./clock.ts";
 import type { ResolvedFailureOptions } from "./failure/failure-options.ts";
 import type { OpenWait, Waits } from "./observe/waits.ts";
 import { codeOf } from "./user-code/user-value.ts";
@@ -79,7 +79,7 @@ export class WatchedSchemaSource implements SchemaSource {
   #endUnlessAskedAgain(id: SchemaId, loading: Loading): void {
     const { clock, failure } = this.#parts;
     loading.keep();
-    loading.keep = clock.after(failure.retry.maxDelayMs + marginMs, () => {
+    loading.keep = clock.after(Math.min(failure.retry.maxDelayMs + marginMs, maxTimerMs), () => {
       if (loading.asking === 0) {
         this.#end(id, loading);
       }

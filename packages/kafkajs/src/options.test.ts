@@ -42,6 +42,11 @@ describe("options of the kafkajs driver", () => {
     ],
     ["kafkajs' own name of a setting", { brokers: ["b:9092"], sessionTimeout: 1 }, "did you mean sessionTimeoutMs?"],
     ["a misspelt retry", { brokers: ["b:9092"], retry: { retires: 1 } }, "retry.retires is no option; did you mean retries?"],
+    [
+      "a time that no timer can wait",
+      { brokers: ["b:9092"], metadataMaxAgeMs: 2 ** 31 },
+      "a positive integer, at most 2147483647, found 2147483648",
+    ],
     ["an option that is nothing like any", { brokers: ["b:9092"], xyz: 1 }, "xyz is no option; there are brokers, ssl, sasl"],
     [
       "a way to fetch that does not exist",
@@ -61,11 +66,15 @@ describe("options of the kafkajs driver", () => {
     ],
     ["a token without who brings it", { brokers: ["b:9092"], sasl: { mechanism: "oauthbearer" } }, "sasl.oauthBearerProvider"],
     ["a rack that is no text", { brokers: ["b:9092"], rackId: 1 }, "expected rackId to be a text, found 1"],
-    ["fetches that no response may bring", { brokers: ["b:9092"], maxBytes: 524_288_001 }, "expected maxBytes to be at most 524288000"],
+    [
+      "fetches that no response may bring",
+      { brokers: ["b:9092"], maxBytes: 524_288_001 },
+      "expected maxBytes to be a positive integer, at most 524288000",
+    ],
     [
       "fetches of a partition that no response may bring",
       { brokers: ["b:9092"], maxBytesPerPartition: 2 ** 31 },
-      "expected maxBytesPerPartition to be at most 524288000, found 2147483648",
+      "expected maxBytesPerPartition to be a positive integer, at most 524288000, found 2147483648",
     ],
     ["a time of no length", { brokers: ["b:9092"], maxWaitMs: 0 }, "maxWaitMs"],
     ["beats rarer than the session", { brokers: ["b:9092"], heartbeatIntervalMs: 9, sessionTimeoutMs: 9 }, "heartbeatIntervalMs"],

@@ -102,6 +102,9 @@ export interface ResolvedKafkaJsOptions {
 
 const defaultLargestMinFetchBytes = 4_194_304;
 
+/** The longest delay of Node's timers, which fire at once after a longer one, and the largest number of Kafka's requests. */
+const maxInt32 = 2 ** 31 - 1;
+
 /** A response of so many bytes of records can be read: it has no more than 12 MiB of other things. See `maxFrameBytes`. */
 const maxFetchBytes = 524_288_000;
 
@@ -126,22 +129,14 @@ export function resolveKafkaJsOptions(options: KafkaJsOptions): ResolvedKafkaJsO
       connection[name] = value;
     } else if (name === "rackId" && typeof value === "string") {
       tuning[name] = value;
-    } else if (name !== "rackId" && Number.isSafeInteger(value) && (value as number) >= 1) {
+    } else if (name !== "rackId" && Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= maxOf(name)) {
       tuning[name] = value as number;
     } else if (value !== undefined) {
-      const expected = name === "rackId" ? "a text" : "a positive integer";
+      const expected = name === "rackId" ? "a text" : `a positive integer, at most ${maxOf(name)}`;
       throw new KafkaJsDriverError("invalid-option", `expected ${name} to be ${expected}, found ${String(value)}`);
     }
   }
   const resolved = tuning as unknown as Required<KafkaJsTuning>; // it began as a copy of the defaults
-  for (const name of ["maxBytesPerPartition", "maxBytes"] as const) {
-    if (resolved[name] > maxFetchBytes) {
-      throw new KafkaJsDriverError(
-        "invalid-option",
-        `expected ${name} to be at most ${maxFetchBytes}, found ${resolved[name]}: a larger response cannot be read`,
-      );
-    }
-  }
   if (resolved.heartbeatIntervalMs >= resolved.sessionTimeoutMs) {
     throw new KafkaJsDriverError(
       "invalid-option",
@@ -150,6 +145,10 @@ export function resolveKafkaJsOptions(options: KafkaJsOptions): ResolvedKafkaJsO
   }
   const largestMinFetchBytes = options.maxBytesPerPartition === undefined ? Math.min(defaultLargestMinFetchBytes, resolved.maxBytes) : 0;
   return Object.freeze({ client: resolveClient(connection), tuning: Object.freeze(resolved), largestMinFetchBytes });
+}
+
+function maxOf(name: string): number {
+  return name === "maxBytesPerPartition" || name === "maxBytes" ? maxFetchBytes : maxInt32;
 }
 
 function resolveClient(connection: Readonly<Record<string, unknown>>): ResolvedKafkaJsOptions["client"] {

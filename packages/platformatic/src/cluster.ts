@@ -9,6 +9,7 @@ import {
   chooseRequest,
   type CoordinatorAnswer,
   coordinatorMoves,
+  maxInt32,
   type MetadataAnswer,
   type OfferedRequest,
   type RequestName,
@@ -210,7 +211,7 @@ export class Cluster {
       // An address is no server name. The client sends none by itself, and a proxy may choose the broker by it.
       tlsServerName: isIP(at.host) === 0 && !("servername" in (connection.tls ?? {})),
       connectTimeout: connectTimeoutMs,
-      requestTimeout: heldBackMs + this.#answerDeadlineMs,
+      requestTimeout: Math.min(heldBackMs + this.#answerDeadlineMs, maxInt32), // a longer delay overflows, and the timer fires at once
       maxInflights: 5,
     };
     const link = new Link(module, clientId, options, at);

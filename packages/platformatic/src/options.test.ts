@@ -29,6 +29,7 @@ test.each<[string, object, string]>([
   ["a misspelt option", { brokers, maxQueudBytes: 1 }, "did you mean maxQueuedBytes?"],
   ["a text as a number", { brokers, maxWaitMs: "7" }, "expected maxWaitMs to be a positive integer"],
   ["more bytes than a request can ask for", { brokers, maxBytesPerPartition: 3_000_000_000 }, "at most 2147483647, found 3000000000"],
+  ["a time that no timer can wait", { brokers, metadataMaxAgeMs: 2 ** 31 }, "a positive integer, at most 2147483647, found 2147483648"],
   ["heartbeats that are too rare", { brokers, heartbeatIntervalMs: 30_000 }, "heartbeatIntervalMs"],
   ["an unknown mechanism", { brokers, sasl: { mechanism: "plan", username: "u", password: "secret" } }, "did you mean plain?"],
   ["an empty password", { brokers, sasl: { mechanism: "plain", username: "u", password: "" } }, "found an empty text"],

@@ -29,6 +29,11 @@ describe("durations", () => {
   test.each(["", "30", "0s", "-1s", "s", "1d"])("%j is refused", (text) => {
     expect(() => parseDurationMs(text)).toThrow("duration with its unit");
   });
+
+  test("one that no timer can wait is refused", () => {
+    expect(() => parseDurationMs("597h")).toThrow("at most 596h");
+    expect(parseDurationMs("596h")).toBe(596 * 3_600_000);
+  });
 });
 
 describe("names", () => {

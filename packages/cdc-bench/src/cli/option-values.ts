@@ -5,6 +5,9 @@ const durationText = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/i;
 const thousands: Readonly<Record<string, number>> = { "": 1, k: 1e3, m: 1e6 };
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 60e3, h: 3_600e3 };
 
+/** The longest delay of Node's timers, which fire at once after a longer one. */
+export const maxDurationMs: number = 2 ** 31 - 1;
+
 /** `500`, `100k`, `2m`: a whole number from 1. */
 export function parseCount(text: string): number {
   const [, amount, suffix] = countText.exec(text) ?? [];
@@ -21,6 +24,9 @@ export function parseDurationMs(text: string): number {
   const durationMs = Number(amount) * (unitMs[unit?.toLowerCase() ?? ""] ?? Number.NaN);
   if (!Number.isFinite(durationMs) || durationMs <= 0) {
     throw new InvalidArgumentError("It must be a duration with its unit, such as 500ms, 30s or 2m.");
+  }
+  if (durationMs > maxDurationMs) {
+    throw new InvalidArgumentError("It must be at most 596h, which is 24 days.");
   }
   return durationMs;
 }

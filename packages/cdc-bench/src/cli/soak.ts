@@ -5,7 +5,7 @@ import { addTuningFlags, formatNames, type TuningFlags } from "./catch-up-option
 import { addDemandFlags, type DemandFlags } from "./demand-options.ts";
 import { addCleanFlag, type CleanFlag } from "./leftover-options.ts";
 import { addLoginFlags } from "./login-options.ts";
-import { collectNames, parseCount, parseDurationMs } from "./option-values.ts";
+import { collectNames, maxDurationMs, parseCount, parseDurationMs } from "./option-values.ts";
 import { addResultFlags, type ResultFlags } from "./result-options.ts";
 import { addBrokersFlag, addFetchBytesFlag, type SourceFlags } from "./source-options.ts";
 import { addTlsFlags } from "./tls-options.ts";
@@ -52,8 +52,8 @@ function collectFormats(text: string): readonly string[] {
 
 function parseMinutes(text: string): number {
   const minutes = Number(text);
-  if (!(minutes > 0) || !/^\d+(\.\d+)?$/.test(text)) {
-    throw new InvalidArgumentError("It must be a number of minutes, such as 10 or 0.5.");
+  if (!(minutes > 0 && minutes * 60_000 <= maxDurationMs) || !/^\d+(\.\d+)?$/.test(text)) {
+    throw new InvalidArgumentError("It must be a number of minutes, such as 10 or 0.5, and at most 35791.");
   }
   return minutes;
 }

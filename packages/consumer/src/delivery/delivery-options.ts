@@ -1,4 +1,4 @@
-import { checkChoice, checkCount, checkMembers, checkNumber } from "../option-checks.ts";
+import { checkChoice, checkCount, checkDelay, checkMembers, checkNumber } from "../option-checks.ts";
 
 /** When a batch of events is handed on: when the first of these limits is reached. */
 export interface BatchOptions {
@@ -91,7 +91,7 @@ export function resolveDeliveryOptions(options: DeliveryOptions = {}): ResolvedD
   }
   checkCount("delivery.maxInFlightBytes", maxInFlightBytes);
   checkCount("delivery.maxOutOfOrder", maxOutOfOrder);
-  checkCount("delivery.commitIntervalMs", commitIntervalMs);
+  checkDelay("delivery.commitIntervalMs", commitIntervalMs);
   return Object.freeze({ order, concurrency, batch, maxInFlight, maxInFlightBytes, maxOutOfOrder, commitIntervalMs });
 }
 
@@ -101,11 +101,12 @@ export function resolveBatchLimits(path: string, options: BatchOptions | undefin
     return null;
   }
   checkMembers(path, options, ["maxEvents", "maxBytes", "maxMs"]);
-  for (const name of ["maxEvents", "maxBytes", "maxMs"] as const) {
+  for (const name of ["maxEvents", "maxBytes"] as const) {
     if (options[name] !== undefined) {
       checkCount(`${path}.${name}`, options[name]);
     }
   }
   const { maxEvents = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY, maxMs = 1_000 } = options;
+  checkDelay(`${path}.maxMs`, maxMs);
   return Object.freeze({ maxEvents, maxBytes, maxMs });
 }

@@ -1,4 +1,4 @@
-import { check, checkChoice, checkCount, checkMembers, checkNumber } from "../option-checks.ts";
+import { check, checkChoice, checkCount, checkDelay, checkMembers, checkNumber } from "../option-checks.ts";
 import { ConsumerError } from "../errors.ts";
 import type { LostRangePolicy, TopicCreation } from "../driver.ts";
 import type { RecordName } from "../skipped-records.ts";
@@ -197,8 +197,8 @@ function resolveRetry(retry: RetryOptions | false = {}): RetryPolicy {
   checkMembers("failure.retry", retry, Object.keys(retryDefaults));
   const resolved: RetryPolicy = { ...retryDefaults, ...retry };
   checkCount("failure.retry.attempts", resolved.attempts);
-  checkNumber("failure.retry.initialDelayMs", resolved.initialDelayMs, 0, Number.MAX_SAFE_INTEGER);
-  checkNumber("failure.retry.maxDelayMs", resolved.maxDelayMs, 0, Number.MAX_SAFE_INTEGER);
+  checkDelay("failure.retry.initialDelayMs", resolved.initialDelayMs, 0);
+  checkDelay("failure.retry.maxDelayMs", resolved.maxDelayMs, 0);
   checkNumber("failure.retry.factor", resolved.factor, 1, 100);
   checkChoice("failure.retry.jitter", resolved.jitter, ["full", "none"]);
   if (resolved.initialDelayMs > resolved.maxDelayMs) {

@@ -1,4 +1,4 @@
-import { checkCount, checkMembers } from "../option-checks.ts";
+import { checkCount, checkDelay, checkMembers } from "../option-checks.ts";
 import type { OpenTelemetryApi } from "./opentelemetry.ts";
 import type { PrometheusRegistry } from "./prometheus.ts";
 
@@ -34,7 +34,7 @@ export function resolveHealthOptions(options: HealthOptions = {}): ResolvedHealt
   checkMembers("health", options, ["stuckAfterMs", "lagIntervalMs"]);
   const { stuckAfterMs = 40_000, lagIntervalMs = 10_000 } = options;
   checkCount("health.stuckAfterMs", stuckAfterMs);
-  checkCount("health.lagIntervalMs", lagIntervalMs);
+  checkDelay("health.lagIntervalMs", lagIntervalMs);
   return Object.freeze({ stuckAfterMs, lagIntervalMs });
 }
 

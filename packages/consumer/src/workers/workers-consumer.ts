@@ -1,5 +1,5 @@
 import { bindMethods } from "../bind-methods.ts";
-import { systemClock } from "../clock.ts";
+import { maxTimerMs, systemClock } from "../clock.ts";
 import { ConsumerError } from "../errors.ts";
 import { Latch } from "../latch.ts";
 import { advance, initialState, type LifecycleEvent, type LifecycleState, type Phase } from "../lifecycle.ts";
@@ -231,6 +231,6 @@ class ThreadedConsumer implements WorkersConsumer {
 
   #after(delayMs: number, call: () => void): void {
     this.#cancelDeadline();
-    this.#cancelDeadline = systemClock.after(delayMs, call);
+    this.#cancelDeadline = systemClock.after(Math.min(delayMs, maxTimerMs), call);
   }
 }
