@@ -28,6 +28,11 @@ export function checkChoice(path: string, value: unknown, choices: readonly stri
   check(choices.includes(value as string), path, choices.map((choice) => JSON.stringify(choice)).join(" or "), value);
 }
 
+/** The options that are given: one that is undefined gets its default, as one that is left out does. */
+export function givenOf<Options extends object>(options: Options): Options {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Options; // members that may be left out
+}
+
 /** Refuses names that are no options: a misspelt option would otherwise have no effect, and nobody would notice. */
 export function checkMembers(path: string, given: unknown, members: readonly string[]): void {
   check(typeof given === "object" && given !== null, path === "" ? "options" : path, "an object of options", given);

@@ -83,6 +83,15 @@ describe("consumer options", () => {
     expect(failureOf(change(2 ** 31 - 1)).code).toBe("none");
   });
 
+  test("an option that is undefined gets its default, also among those of retries and of the breaker", () => {
+    const failure = { retry: { attempts: undefined, maxDelayMs: 7_000 }, breaker: { maxShare: undefined, maxInARow: 5 } };
+    const options = { ...valid, failure: { ...failure, poison: "dead-letter", deadLetterTopic: "d" } };
+    expect(resolveConsumerOptions(options as never).failure).toMatchObject({
+      retry: { attempts: 5, maxDelayMs: 7_000 },
+      breaker: { maxShare: 0.01, maxInARow: 5 },
+    });
+  });
+
   test.each<[string, Record<string, unknown>, string]>([
     ["telemetry", { telemetry: { otel: {} } }, "telemetry.otel is no option"],
     ["health", { health: { stuckAfter: 1 } }, "health.stuckAfter is no option"],

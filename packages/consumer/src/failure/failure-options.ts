@@ -1,4 +1,4 @@
-import { check, checkChoice, checkCount, checkDelay, checkMembers, checkNumber } from "../option-checks.ts";
+import { check, checkChoice, checkCount, checkDelay, checkMembers, checkNumber, givenOf } from "../option-checks.ts";
 import { ConsumerError } from "../errors.ts";
 import type { LostRangePolicy, TopicCreation } from "../driver.ts";
 import type { RecordName } from "../skipped-records.ts";
@@ -195,7 +195,7 @@ function resolveRetry(retry: RetryOptions | false = {}): RetryPolicy {
     return Object.freeze({ ...retryDefaults, attempts: 1 });
   }
   checkMembers("failure.retry", retry, Object.keys(retryDefaults));
-  const resolved: RetryPolicy = { ...retryDefaults, ...retry };
+  const resolved: RetryPolicy = { ...retryDefaults, ...givenOf(retry) };
   checkCount("failure.retry.attempts", resolved.attempts);
   checkDelay("failure.retry.initialDelayMs", resolved.initialDelayMs, 0);
   checkDelay("failure.retry.maxDelayMs", resolved.maxDelayMs, 0);
@@ -215,7 +215,7 @@ function resolveBreaker(breaker: BreakerOptions | false = {}): BreakerPolicy | n
     return null;
   }
   checkMembers("failure.breaker", breaker, Object.keys(breakerDefaults));
-  const resolved: BreakerPolicy = { ...breakerDefaults, ...breaker };
+  const resolved: BreakerPolicy = { ...breakerDefaults, ...givenOf(breaker) };
   checkNumber("failure.breaker.maxShare", resolved.maxShare, 0, 1);
   checkCount("failure.breaker.maxInARow", resolved.maxInARow);
   return Object.freeze(resolved);
