@@ -348,6 +348,13 @@ describe("stop", () => {
     expect(process.listenerCount("SIGUSR2")).toBe(listeners);
   });
 
+  test("a run that fails at its start leaves no listener for signals", async () => {
+    const { consumer } = consumerOf([], { signals: ["SIGUSR2"], topics: ["nowhere"] });
+    const listeners = process.listenerCount("SIGUSR2");
+    expect(await failureOf(consumer.on("*", () => {}).run())).toMatchObject({ message: expect.stringContaining("no topic nowhere") });
+    expect(process.listenerCount("SIGUSR2")).toBe(listeners);
+  });
+
   test("one signal ends run() without an error", async () => {
     const { broker, consumer } = consumerOf(times(5), { signals: ["SIGUSR2"] });
     consumer.on("*", (event) => {

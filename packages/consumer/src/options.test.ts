@@ -64,6 +64,11 @@ describe("consumer options", () => {
     ["decoder.onSchema", { decoder: { onSchema: "log" } }],
     ["registry", { decoder: createDecoder(), registry: { url: "http://127.0.0.1:1" } }],
     ["delivery.maxinflight", { delivery: { maxinflight: 1 } }],
+    ["signals", { signals: "SIGTERM" }],
+    ["signals", { signals: true }],
+    ["signals", { signals: ["SIGTREM"] }],
+    ["signals", { signals: ["SIGTERM", "SIGKILL"] }],
+    ["signals", { signals: ["SIGSTOP"] }],
   ])("a wrong %s is named", (path, change) => {
     const { code, message } = failureOf(change);
     expect(code).toBe("invalid-option");
@@ -90,6 +95,10 @@ describe("consumer options", () => {
       retry: { attempts: 5, maxDelayMs: 7_000 },
       breaker: { maxShare: 0.01, maxInARow: 5 },
     });
+  });
+
+  test("a signal that is named twice is one", () => {
+    expect(resolveConsumerOptions({ ...valid, signals: ["SIGTERM", "SIGTERM"] }).signals).toEqual(["SIGTERM"]);
   });
 
   test.each<[string, Record<string, unknown>, string]>([

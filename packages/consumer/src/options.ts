@@ -1,4 +1,4 @@
-import { hostname } from "node:os";
+import { constants, hostname } from "node:os";
 import process from "node:process";
 import type { Decoder, DecoderOptions, SchemaSource } from "@cdckit/decode";
 import type { RegistryOptions } from "@cdckit/registry";
@@ -76,7 +76,8 @@ export interface ConsumerOptions {
   readonly logger?: Logger | false;
   /**
    * Signals that stop the consumer during `run()`: the first one drains and commits, and a second one stops waiting. The consumer never
-   * ends the process. The process ends by itself when nothing is left to do.
+   * ends the process. The process ends by itself when nothing is left to do. Signals that no process can listen to (`SIGKILL`, `SIGSTOP`) are
+   * refused.
    * @default ["SIGTERM", "SIGINT"]
    */
   readonly signals?: readonly NodeJS.Signals[] | false;
@@ -189,7 +190,7 @@ export function resolveOptionsWithoutDriver(options: Omit<ConsumerOptions, "driv
     delivery,
     failure,
     logger: resolveLogger(options.logger, options.clock ?? systemClock, userFunctions),
-    signals: Object.freeze([...(options.signals === false ? [] : (options.signals ?? ["SIGTERM", "SIGINT"]))]),
+    signals: resolveSignals(options.signals),
     startup,
     shutdownTimeoutMs,
     health: resolveHealthOptions(options.health),
@@ -207,6 +208,20 @@ function resolveLogger(logger: Logger | false | undefined, clock: Clock, userFun
   const write = (line: string): void => void process.stderr.write(line);
   const target = logger ?? stderrLogger({ write, wallMs: () => clock.wallMs(), pid: process.pid, hostname: hostname() });
   return guardedLogger(redacting(target), userFunctions);
+}
+
+/** Signals that no process can listen to. */
+const uncatchable: readonly unknown[] = ["SIGKILL", "SIGSTOP"];
+
+function resolveSignals(signals: ConsumerOptions["signals"] = ["SIGTERM", "SIGINT"]): readonly NodeJS.Signals[] {
+  if (signals === false) {
+    return Object.freeze([]);
+  }
+  const isSignal = (name: unknown): boolean =>
+    typeof name === "string" && Object.hasOwn(constants.signals, name) && !uncatchable.includes(name);
+  const fits = Array.isArray(signals) && signals.every(isSignal);
+  check(fits, "signals", 'false, or an array of signals that a process can listen to, such as ["SIGTERM"]', signals);
+  return Object.freeze([...new Set(signals)]); // one that is named twice would be the first signal and the second
 }
 
 function checkDriver(driver: unknown): void {

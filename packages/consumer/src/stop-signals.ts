@@ -12,12 +12,18 @@ export function onStopSignals(signals: readonly NodeJS.Signals[], first: () => v
       first();
     }
   };
-  for (const signal of signals) {
-    process.on(signal, listener);
-  }
-  return () => {
+  const unlisten = (): void => {
     for (const signal of signals) {
       process.off(signal, listener);
     }
   };
+  try {
+    for (const signal of signals) {
+      process.on(signal, listener);
+    }
+  } catch (error) {
+    unlisten(); // some system lacks one of them
+    throw error;
+  }
+  return unlisten;
 }
