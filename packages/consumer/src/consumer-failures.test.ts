@@ -255,15 +255,18 @@ describe("dead letters", () => {
   });
 
   test("a failure that is not the record's fault halts the consumer and makes no dead letter", async () => {
-    const setup = setUp(["a", "b"], { failure: deadLetters });
     const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
-    const error = await failureOf(
-      runToTheEnd(setup, () => {
-        throw refused;
-      }),
-    );
-    expect(error).toMatchObject({ code: "handler-failed", cause: refused, at: { offset: 0n } });
-    expect(deadWords(setup.broker)).toEqual([]);
+    for (const failure of [refused, new DOMException("The operation was aborted due to timeout", "TimeoutError")]) {
+      const setup = setUp(["a", "b"], { failure: deadLetters });
+      const error = await failureOf(
+        runToTheEnd(setup, () => {
+          throw failure;
+        }),
+      );
+      expect(error).toMatchObject({ code: "handler-failed", at: { offset: 0n } });
+      expect(error.cause).toBe(failure);
+      expect(deadWords(setup.broker)).toEqual([]);
+    }
   });
 
   test("too many dead letters halt the consumer, and the last record is not committed", async () => {

@@ -52,20 +52,26 @@ const kindByCode: Readonly<Record<string, FailureKind>> = {
   ETIMEDOUT: "transient",
   ESOCKETTIMEDOUT: "transient",
   EHOSTUNREACH: "transient",
+  EHOSTDOWN: "transient",
   ENETUNREACH: "transient",
   ENETDOWN: "transient",
   ENOTFOUND: "transient",
   EAI_AGAIN: "transient",
+  EADDRNOTAVAIL: "transient", // no local port is free
   EBUSY: "transient",
   EMFILE: "transient",
+  ENFILE: "transient",
   ENOSPC: "transient",
   UND_ERR_CONNECT_TIMEOUT: "transient",
   UND_ERR_HEADERS_TIMEOUT: "transient",
   UND_ERR_BODY_TIMEOUT: "transient",
   UND_ERR_SOCKET: "transient",
+  UND_ERR_CLOSED: "transient",
+  UND_ERR_DESTROYED: "transient",
   ER_LOCK_DEADLOCK: "transient",
   ER_LOCK_WAIT_TIMEOUT: "transient",
   PROTOCOL_CONNECTION_LOST: "transient",
+  PROTOCOL_SEQUENCE_TIMEOUT: "transient",
   fenced: "permanent",
   "table-for-failed": "permanent", // how our PostgreSQL sink says that the user's function did
   "login-failed": "permanent",
@@ -89,7 +95,7 @@ const programmersErrors: readonly string[] = ["TypeError", "ReferenceError", "Sy
 
 /** Codes that say that nobody answered, or that the one who answered is not ready: of Node, undici, MySQL and PostgreSQL. */
 const unreachable =
-  /^(ECONN(REFUSED|RESET|ABORTED)|ENOTCONN|EPIPE|E(SOCKET)?TIMEDOUT|E(HOST|NET)UNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|UND_ERR_\w+|PROTOCOL_CONNECTION_LOST|08...|57P0[123]|53300)$/;
+  /^(ECONN(REFUSED|RESET|ABORTED)|ENOTCONN|EPIPE|E(SOCKET)?TIMEDOUT|E(HOST|NET)(UNREACH|DOWN)|ENOTFOUND|EAI_AGAIN|EADDRNOTAVAIL|UND_ERR_\w+|PROTOCOL_(CONNECTION_LOST|SEQUENCE_TIMEOUT)|08...|57P0[123]|53300)$/;
 
 const maxCauses = 8;
 
@@ -151,8 +157,16 @@ function isUnreachable(error: unknown): boolean {
   const code = readMember(error, "code");
   const answer = readMember(error, "status") ?? readMember(error, "statusCode");
   return (
-    (typeof code === "string" && unreachable.test(code)) || answer === 429 || (typeof answer === "number" && answer >= 500 && answer <= 599)
+    (typeof code === "string" && unreachable.test(code)) ||
+    isTimeout(error) ||
+    answer === 429 ||
+    (typeof answer === "number" && answer >= 500 && answer <= 599)
   );
+}
+
+/** `AbortSignal.timeout` ends a request with a `DOMException` of this name, whose code is a number. Many clients name their own error so. */
+function isTimeout(error: unknown): boolean {
+  return nameOf(error) === "TimeoutError";
 }
 
 function kindOf(error: unknown): FailureKind | null {
@@ -180,6 +194,9 @@ function kindOf(error: unknown): FailureKind | null {
   // kafkajs and similar clients say it themselves.
   if (typeof retriable === "boolean") {
     return retriable ? "transient" : "unclear";
+  }
+  if (isTimeout(error)) {
+    return "transient";
   }
   return statusKind(readMember(error, "status") ?? readMember(error, "statusCode"));
 }
