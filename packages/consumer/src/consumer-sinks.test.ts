@@ -423,6 +423,12 @@ describe("a sink", () => {
     expect(tables.rows.toSorted()).toEqual(rows);
   });
 
+  test.each([[[]], ["orders"], [[7]], [null]])("for the tables %j is refused, because it would take nothing", (tables) => {
+    const setup = brokerWith([]);
+    const attach = (): unknown => join(setup).to(new MemoryTables().sink(setup.clock), { tables: tables as never });
+    expect(attach).toThrow("[invalid-option] to() tables must be an array of at least one pattern of tables");
+  });
+
   test("without its methods, or with the name of another sink, is refused", () => {
     const setup = brokerWith([]);
     const tables = new MemoryTables();

@@ -292,6 +292,8 @@ test("wrong options and handlers are refused where they are given", () => {
     ["orders", () => {}, '[invalid-handler] on("orders") expects an object of handlers'],
     ["*", function* () {}, '[invalid-handler] on("*"): handler "*" is a generator function'],
     ["items", { create: async function* () {} }, '[invalid-handler] on("items"): handler "create" is a generator function'],
+    ["items", {}, '[invalid-handler] on("items") has no handler'],
+    ["*", { update: undefined }, '[invalid-handler] on("*") has no handler'],
     ["heartbeat", { create: () => {} }, '[invalid-handler] on("heartbeat") expects a function'],
     ["", { create: () => {} }, "[invalid-handler] on() expects the name of a table or a topic"],
   ] as const;

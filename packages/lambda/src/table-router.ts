@@ -121,6 +121,11 @@ export class TableRouter {
         throw invalid(`on(${JSON.stringify(pattern)}) has a handler for ${name} already`);
       }
     }
+    if (Object.values(handlers).every((handler) => handler === undefined)) {
+      throw invalid(
+        `on(${JSON.stringify(pattern)}) has no handler, so its events would count as handled: give it at least one of ${Object.keys(slots).join(", ")}`,
+      );
+    }
     this.#registrations.push({ pattern, handlers });
   }
 }

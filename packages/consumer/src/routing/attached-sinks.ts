@@ -2,7 +2,7 @@ import type { CdcEvent, SchemaSeen, TableName } from "@cdckit/decode";
 import { type BatchOptions, resolveBatchLimits } from "../delivery/delivery-options.ts";
 import type { AttachedSink } from "../delivery/sink-stage.ts";
 import { ConsumerError } from "../errors.ts";
-import { checkMembers } from "../option-checks.ts";
+import { check, checkMembers } from "../option-checks.ts";
 import type { Sink } from "../sink.ts";
 import { type GuardedSinkParts, guardedSink } from "../user-code/guarded-sink.ts";
 import { type MatchWatch, noteMatch, slotOf, type WatchedPattern } from "./match-watch.ts";
@@ -11,7 +11,7 @@ import { type IsTopic, matchesTable, parseTablePattern, type TablePattern, table
 /** What a sink takes, and how much at a time. */
 export interface SinkOptions {
   /**
-   * Patterns of tables, as in `on`.
+   * Patterns of tables, as in `on`: at least one.
    * @default every table
    */
   readonly tables?: readonly string[];
@@ -54,6 +54,7 @@ export class AttachedSinks {
       );
     }
     checkMembers("to()", options, ["tables", "batch"]);
+    checkTables(options.tables);
     const { watch, isTopic } = this.#parts;
     const patterns = options.tables?.map((text) =>
       watch.watch(`the sink ${JSON.stringify(sink.name)} with ${JSON.stringify(text)}`, parseTablePattern(text, isTopic)),
@@ -86,6 +87,12 @@ export class AttachedSinks {
   async close(): Promise<void> {
     await Promise.all(this.#attached.map(async ({ sink }) => sink.close()));
   }
+}
+
+/** Without a pattern the sink would take nothing, and every record would be committed. */
+function checkTables(tables: unknown): void {
+  const fits = Array.isArray(tables) && tables.length > 0 && tables.every((pattern) => typeof pattern === "string");
+  check(tables === undefined || fits, "to() tables", "an array of at least one pattern of tables", tables);
 }
 
 function isTableEvent(event: CdcEvent): boolean {

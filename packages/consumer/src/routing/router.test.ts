@@ -95,6 +95,18 @@ describe("routing of table events", () => {
   });
 });
 
+test.each([
+  ["none at all", {}],
+  ["one that is undefined", { update: undefined }],
+  ["columns alone", { columns: ["id"] }],
+])("an object of handlers with %s is refused, because every event would be committed unhandled", (_, handlers) => {
+  for (const pattern of ["*", "orders"]) {
+    const router = new Router();
+    expect(codeOf(() => router.add(pattern, handlers))).toBe("invalid-handler");
+    expect(router.isEmpty).toBe(true);
+  }
+});
+
 describe("routing of control events", () => {
   test("a kind has a handler of its own", () => {
     const router = new Router();

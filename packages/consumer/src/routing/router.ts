@@ -137,8 +137,8 @@ export class Router {
   #addTable(text: string, handlers: TableHandlers, selection: Selection, checks: RowChecks | null): void {
     const { columns } = selection;
     const pattern = parseTablePattern(text, this.#isTopic);
-    const watched = this.#watch.watch(`on(${JSON.stringify(text)}) with ${Object.keys(handlers).join(", ")}`, pattern, columns);
     const unchecked = selection.restrict(text, targetsOf(text, handlers), handlers);
+    const watched = this.#watch.watch(`on(${JSON.stringify(text)}) with ${Object.keys(handlers).join(", ")}`, pattern, columns);
     const checked = (target: Target): Target => (checks === null ? target : checkedTarget(target, checks, text));
     const made = new Map(
       [...new Set(unchecked.values())].map((target) => [
@@ -246,6 +246,12 @@ function targetsOf(text: string, handlers: TableHandlers): Map<TableSlot, Target
   }
   const given = tableSlots.filter((slot) => handlers[slot] !== undefined);
   const { batch } = handlers;
+  if (batch === undefined && given.length === 0) {
+    throw new ConsumerError(
+      "invalid-handler",
+      `on(${JSON.stringify(text)}) has no handler, so its events would be committed unhandled: give it at least one of ${tableSlots.join(", ")} and batch`,
+    );
+  }
   if (batch === undefined) {
     return new Map(given.map((slot) => [slot, { kind: "each", handle: handlers[slot] as AnyHandler }])); // the slot is the event's own
   }
