@@ -82,9 +82,9 @@ function setUp(partitions = 1): Setup {
   return { clock, broker, handled: [] };
 }
 
-function join({ clock, broker }: Setup, delivery: DeliveryOptions = {}, delayMs = 60_000): Consumer {
+function join({ clock, broker }: Setup, delivery: DeliveryOptions = {}, delayMs = 60_000, maxBatchRecords = 2): Consumer {
   return createConsumer({
-    driver: memory({ broker, maxBatchRecords: 2 }),
+    driver: memory({ broker, maxBatchRecords }),
     groupId: "g",
     topics: ["t"],
     decoder,
@@ -257,6 +257,32 @@ describe("what fails is waited for by a stop, so that nothing comes twice,", () 
     expect(setup.handled).toEqual(["0:1", "0:0"]);
     expect(broker.committed("g", "t", 0)).toBe(2n);
   });
+});
+
+test.each([
+  { how: "one record after the other", delivery: {} },
+  { how: "concurrency", delivery: { concurrency: 4 } },
+])("what fails after a batch that must be handled is left, and the batch is handled: $how", async ({ delivery }) => {
+  const clock = virtualClock();
+  const broker = new MemoryBroker({ t: 1 }, { clock });
+  broker.append("t", { key: "a", value: "fine" }, { key: "b", value: "fine:other" }, { key: "c", value: "away:other" });
+  const setup: Setup = { clock, broker, handled: [] };
+  const consumer = join(setup, delivery, 60_000, 3);
+  const handle = database(setup, 0, () => false);
+  toBatchHandler(consumer, handle);
+  let attempts = 0;
+  consumer.on("s.other", {
+    create: (event) => {
+      attempts += wordOf(event) === "away" ? 1 : 0;
+      return handle([event]);
+    },
+  });
+  clock.after(100, () => void consumer.stop());
+  await clock.run(consumer.run());
+  expect(clock.nowMs()).toBeLessThan(1_000);
+  expect(setup.handled.toSorted()).toEqual(["0:0", "0:1"]);
+  expect(attempts).toBe(1);
+  expect(broker.committed("g", "t", 0)).toBe(2n);
 });
 
 test("a sink's checkpoint moves past a dead letter before a stop ends, so that the letter is written once", async () => {

@@ -87,7 +87,9 @@ export class SerialRecords implements SerialPhase {
 
   advance(): PromiseLike<unknown> | null {
     for (;;) {
-      const handling = this.#status === "handling" ? this.#handleEvents() : null;
+      // A record of which nothing is handled may come again, so a stop or a rebalance leaves it.
+      const mayHandle = this.#life.isOpen || this.#nextEvent > 0;
+      const handling = this.#status === "handling" && mayHandle ? this.#handleEvents() : null;
       if (handling !== null) {
         return handling;
       }
@@ -124,7 +126,8 @@ export class SerialRecords implements SerialPhase {
     this.#nextEvent--;
     this.#parts.counters.events--;
     this.#parts.counters.handled--;
-    return this.#life.fence.pause(delayMs);
+    const { reading, fence } = this.#life;
+    return (this.#nextEvent === 0 ? reading : fence).pause(delayMs);
   }
 
   isolate(): boolean {
