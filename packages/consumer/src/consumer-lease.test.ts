@@ -158,6 +158,57 @@ describe("when the group has not acknowledged the member within its session", ()
     expect(scene.consumer.health().counts.deadLettered).toBe(0);
   });
 
+  test("nothing is handed on by a machine that was suspended, whose clock that only goes forward stood still meanwhile", async () => {
+    const virtual = virtualClock();
+    const broker = new MemoryBroker({ t: 1 }, { clock: virtual });
+    broker.append("t", ...many.map((value) => ({ value })));
+    const inner = memory({ broker });
+    let [suspendedMs, isAcknowledged] = [0, true];
+    const startedAs: boolean[] = [];
+    const consumer = createConsumer({
+      driver: {
+        name: "suspended",
+        capabilities: inner.capabilities,
+        connect: (subscription, sink) => {
+          sink.acknowledged?.(60_000);
+          virtual.after(25, () => {
+            [suspendedMs, isAcknowledged] = [3_600_000, false];
+          });
+          virtual.after(wordAtMs, () => {
+            isAcknowledged = true;
+            sink.acknowledged?.(60_000);
+          });
+          return inner.connect(subscription, {
+            assigned: (assignments) => sink.assigned(assignments),
+            revoked: (assignments, how) => sink.revoked(assignments, how),
+            batch: (batch) => sink.batch(batch),
+            failed: (error) => sink.failed(error),
+          });
+        },
+      },
+      groupId: "g",
+      topics: ["t"],
+      decoder: rowDecoder,
+      signals: false,
+      clock: {
+        nowMs: () => virtual.nowMs(),
+        wallMs: () => virtual.wallMs() + suspendedMs,
+        after: (delayMs, call) => virtual.after(delayMs, call),
+        yieldToEventLoop: () => virtual.yieldToEventLoop(),
+      },
+    });
+    consumer.on("s.t", {
+      row: () => {
+        startedAs.push(isAcknowledged);
+        return new Promise<void>((resolve) => void virtual.after(10, resolve));
+      },
+    });
+    virtual.after(2_000, () => void consumer.stop());
+    await virtual.run(consumer.run());
+    expect(startedAs).toEqual(many.map(() => true));
+    expect(broker.committed("g", "t", 0)).toBe(BigInt(many.length));
+  });
+
   test("nothing is handed on to the reader of a stream before it does", async () => {
     const scene = setUp(many);
     const reading = (async (): Promise<void> => {

@@ -10,11 +10,15 @@ export interface LeaseParts {
  * For how long the group is known to keep this member. After a process was frozen, or cut off from the brokers, for longer than its
  * session, its partitions may belong to another member. So nothing starts before the group has answered.
  *
+ * It is over if either of two clocks says so. The one that only goes forward stands still while the machine is suspended, and the wall clock
+ * does not. If the wall clock is set forward, that costs the wait for one acknowledgement.
+ *
  * A driver that reports no acknowledgements gives no lease, and such a lease never runs out.
  */
 export class Lease {
   readonly #parts: LeaseParts;
   #untilMs = Infinity;
+  #untilWallMs = Infinity;
   /** Of those who wait for the next acknowledgement. Null while nobody does. */
   #renewal: { readonly promise: Promise<void>; readonly resolve: () => void; readonly wait: OpenWait } | null = null;
 
@@ -22,22 +26,28 @@ export class Lease {
     this.#parts = parts;
   }
 
+  get #isGiven(): boolean {
+    return this.#untilMs !== Infinity;
+  }
+
   /**
    * The lease has run out. This reads the clock, which costs a good part of what a record costs: ask after every wait, and not for every
    * record.
    */
   get isOver(): boolean {
-    return this.#untilMs !== Infinity && this.isOverAt(this.#parts.clock.nowMs());
+    return this.#isGiven && this.isOverAt(this.#parts.clock.nowMs());
   }
 
   /** The same, for a caller that has just read the clock. */
   isOverAt(nowMs: number): boolean {
-    return nowMs >= this.#untilMs;
+    return this.#isGiven && (nowMs >= this.#untilMs || this.#parts.clock.wallMs() >= this.#untilWallMs);
   }
 
   /** The group has acknowledged this member, for this long from now on. If the answer came late, that may be no time at all. */
   extend(validForMs: number): void {
-    this.#untilMs = this.#parts.clock.nowMs() + validForMs;
+    const { clock } = this.#parts;
+    this.#untilMs = clock.nowMs() + validForMs;
+    this.#untilWallMs = clock.wallMs() + validForMs;
     if (validForMs > 0) {
       this.#renewal?.wait.end();
       this.#renewal?.resolve();
