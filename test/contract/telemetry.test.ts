@@ -5,7 +5,7 @@ import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, Periodic
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { type Consumer, type ConsumerOptions, createConsumer } from "@cdckit/consumer";
 import { memory } from "@cdckit/testkit";
-import { Registry } from "prom-client";
+import { Gauge, Registry } from "prom-client";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 
 const spans = new InMemorySpanExporter();
@@ -131,6 +131,78 @@ test("Prometheus gets the figures of health() at each scrape", async () => {
   expect(text).toContain('cdckit_consumer_filtered_total{group="billing",reason="table-without-handler"} 0');
   expect(text).toContain('cdckit_consumer_live{group="billing"} 0');
 });
+
+describe("Prometheus and several consumers", () => {
+  async function valueOf(registry: Registry, line: string): Promise<number> {
+    const found = (await registry.metrics()).split("\n").find((text) => text.startsWith(`cdckit_consumer_${line}`));
+    return Number(found?.slice(found.lastIndexOf(" ") + 1));
+  }
+
+  test("of one group: counters are summed up, and lags of all partitions are there", async () => {
+    const registry = new Registry();
+    const driver = memory({ topics: { orders: 2 } });
+    const make = (): Consumer =>
+      createConsumer({
+        driver,
+        groupId: "billing",
+        topics: ["orders"],
+        signals: false,
+        telemetry: { prometheus: registry as never },
+        health: { lagIntervalMs: 5 },
+      }).on("*", () => {});
+    const members = [make(), make()];
+    const running = members.map((member) => member.run());
+    await until(() => members.every((member) => member.health().assigned.length === 1));
+    driver.broker.append("orders", { value: change(1), partition: 0 }, { value: change(2), partition: 1 });
+    await until(() => members.every((member) => member.health().assigned.every(({ lag, handledTo }) => lag === 0n && handledTo === 1n)));
+    expect(await valueOf(registry, 'handled_total{group="billing"}')).toBe(2);
+    expect(await valueOf(registry, 'lag_records{group="billing",topic="orders",partition="0"}')).toBe(0);
+    expect(await valueOf(registry, 'lag_records{group="billing",topic="orders",partition="1"}')).toBe(0);
+    expect(await valueOf(registry, 'ready{group="billing"}')).toBe(1);
+    await members[0]?.stop();
+    expect(await valueOf(registry, 'ready{group="billing"}')).toBe(0);
+    const next = make();
+    running.push(next.run());
+    await until(() => next.health().ready);
+    expect(await valueOf(registry, 'ready{group="billing"}')).toBe(1);
+    expect(await valueOf(registry, 'live{group="billing"}')).toBe(1);
+    expect(await valueOf(registry, 'handled_total{group="billing"}')).toBe(2);
+    await Promise.all([...members, next].map((member) => member.stop()));
+    await Promise.all(running);
+  });
+
+  test("the metrics are there again with the next consumer after the registry was cleared, or has refused one", async () => {
+    const registry = new Registry();
+    const telemetry = { prometheus: registry as never };
+    const make = (): Consumer =>
+      createConsumer({ driver: memory({ topics: {} }), groupId: "billing", topics: ["orders"], signals: false, telemetry });
+    make();
+    registry.clear();
+    make();
+    expect(await valueOf(registry, 'live{group="billing"}')).toBe(1);
+    const other = new Registry();
+    const foreign = new Gauge({ name: "cdckit_consumer_live", help: "of somebody else", registers: [other] });
+    const makeBeside = (): Consumer =>
+      createConsumer({
+        driver: memory({ topics: {} }),
+        groupId: "billing",
+        topics: ["orders"],
+        signals: false,
+        telemetry: { prometheus: other as never },
+      });
+    expect(makeBeside).toThrow("telemetry.prometheus");
+    expect(other.getSingleMetric("cdckit_consumer_live")).toBe(foreign);
+    other.removeSingleMetric("cdckit_consumer_live");
+    makeBeside();
+    expect(await valueOf(other, 'handled_total{group="billing"}')).toBe(0);
+  });
+});
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
 
 test("whoever subscribes to a channel is told; nobody else pays", async () => {
   const heard: string[] = [];

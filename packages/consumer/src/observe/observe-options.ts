@@ -21,7 +21,7 @@ export interface HealthOptions {
 export interface TelemetryOptions {
   /** The whole module `@opentelemetry/api`. Spans and metrics of handlers go to what the application has set up there. */
   readonly opentelemetry?: OpenTelemetryApi;
-  /** A registry of prom-client. The consumer adds its metrics to it. */
+  /** A registry of prom-client. The consumer adds its metrics to it. Consumers of one group are joined. */
   readonly prometheus?: PrometheusRegistry;
 }
 

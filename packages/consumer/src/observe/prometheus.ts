@@ -18,6 +18,15 @@ interface Definition {
   readonly help: string;
   readonly type: "counter" | "gauge";
   readonly samples: (health: Health) => readonly Sample[];
+  /** The value of a group of which several consumers have one. */
+  readonly join: (a: number, b: number) => number;
+}
+
+/** The consumers of a group in this process. */
+interface Group {
+  readonly members: Set<() => Health>;
+  /** The counters of those that have stopped: without these the sums would fall, which Prometheus takes for a restart. */
+  readonly stopped: Map<Definition, readonly Sample[]>;
 }
 
 const definitions: readonly Definition[] = [
@@ -39,13 +48,15 @@ const definitions: readonly Definition[] = [
     { labels: {}, value: counts.reconnects },
   ]),
   counter("skipped", "Records that failure.skip names", ({ counts }) => [{ labels: {}, value: counts.skipped }]),
-  gauge("live", "1 while the consumer should be kept", ({ live }) => [{ labels: {}, value: live ? 1 : 0 }]),
-  gauge("ready", "1 while it is a member of its group and nothing holds it up", ({ ready }) => [{ labels: {}, value: ready ? 1 : 0 }]),
-  gauge("waits", "What is waited for or tried again", ({ waits }) => [{ labels: {}, value: waits.length }]),
-  gauge("longest_wait_seconds", "How long the oldest wait lasts", ({ waits: [oldest] }) => [
+  gauge("live", Math.min, "1 while the consumer should be kept", ({ live }) => [{ labels: {}, value: live ? 1 : 0 }]),
+  gauge("ready", Math.min, "1 while it is a member of its group and nothing holds it up", ({ ready }) => [
+    { labels: {}, value: ready ? 1 : 0 },
+  ]),
+  gauge("waits", sum, "What is waited for or tried again", ({ waits }) => [{ labels: {}, value: waits.length }]),
+  gauge("longest_wait_seconds", Math.max, "How long the oldest wait lasts", ({ waits: [oldest] }) => [
     { labels: {}, value: oldest === undefined ? 0 : oldest.forMs / 1_000 },
   ]),
-  gauge("lag_records", "Records between what is handled and the end of the log", ({ assigned }) =>
+  gauge("lag_records", Math.max, "Records between what is handled and the end of the log", ({ assigned }) =>
     assigned.flatMap(({ topic, partition, lag }) =>
       lag === null ? [] : [{ labels: { topic, partition: String(partition) }, value: Number(lag) }],
     ),
@@ -54,23 +65,67 @@ const definitions: readonly Definition[] = [
 
 /**
  * Adds a consumer's metrics to a registry. They are what `health()` says at the moment of a scrape, so nothing else is counted. Several
- * consumers of one process share the metrics, and the label `group` tells them apart.
+ * consumers of one process share the metrics. The label `group` tells their groups apart, and consumers of one group are joined: counters and
+ * waits are summed up, and the group is live or ready if all are. One that has stopped is left out when the next one of its group is made,
+ * except for what it has counted.
  */
 export function registerPrometheus(registry: PrometheusRegistry, groupId: string, health: () => Health): void {
-  const shared = sources.get(registry) ?? new Map<string, () => Health>();
-  const isNew = shared.size === 0;
-  shared.set(groupId, health);
-  sources.set(registry, shared);
-  if (isNew) {
-    for (const definition of definitions) {
-      registry.registerMetric(metricOf(definition, shared) as never); // what prom-client's registry calls of a metric
+  const groups = groupsOf.get(registry) ?? new Map<string, Group>();
+  registerAll(registry, groups);
+  groupsOf.set(registry, groups);
+  const group = groups.get(groupId) ?? { members: new Set(), stopped: new Map() };
+  groups.set(groupId, group);
+  for (const member of group.members) {
+    if (member().phase === "stopped") {
+      leaveOut(member, group);
     }
+  }
+  group.members.add(health);
+}
+
+const groupsOf = new WeakMap<PrometheusRegistry, Map<string, Group>>();
+
+/** Each time: nobody says whether the registry was cleared. What is there of a name that was not registered here is not replaced. */
+function registerAll(registry: PrometheusRegistry, groups: ReadonlyMap<string, Group>): void {
+  const registered: Definition[] = [];
+  try {
+    for (const definition of definitions) {
+      if (groupsOf.has(registry)) {
+        registry.removeSingleMetric(definition.name);
+      }
+      registry.registerMetric(metricOf(definition, groups) as never); // what prom-client's registry calls of a metric
+      registered.push(definition);
+    }
+  } catch (error) {
+    registered.forEach(({ name }) => registry.removeSingleMetric(name));
+    throw error;
   }
 }
 
-const sources = new WeakMap<PrometheusRegistry, Map<string, () => Health>>();
+function leaveOut(member: () => Health, { members, stopped }: Group): void {
+  members.delete(member);
+  for (const definition of definitions.filter(({ type }) => type === "counter")) {
+    stopped.set(definition, joined(definition, [...(stopped.get(definition) ?? []), ...definition.samples(member())]));
+  }
+}
 
-function metricOf({ name, help, type, samples }: Definition, groups: ReadonlyMap<string, () => Health>): object {
+function samplesOf(definition: Definition, { members, stopped }: Group): readonly Sample[] {
+  return joined(definition, [...(stopped.get(definition) ?? []), ...[...members].flatMap((health) => definition.samples(health()))]);
+}
+
+/** One sample for each set of labels. */
+function joined({ join }: Definition, samples: readonly Sample[]): readonly Sample[] {
+  const byLabels = new Map<string, Sample>();
+  for (const { labels, value } of samples) {
+    const key = JSON.stringify(labels);
+    const known = byLabels.get(key);
+    byLabels.set(key, known === undefined ? { labels, value } : { labels, value: join(known.value, value) });
+  }
+  return [...byLabels.values()];
+}
+
+function metricOf(definition: Definition, groups: ReadonlyMap<string, Group>): object {
+  const { name, help, type } = definition;
   return {
     name,
     help,
@@ -82,8 +137,8 @@ function metricOf({ name, help, type, samples }: Definition, groups: ReadonlyMap
         help,
         type,
         aggregator: "sum",
-        values: [...groups].flatMap(([group, health]) =>
-          samples(health()).map(({ labels, value }) => ({ labels: { group, ...labels }, value })),
+        values: [...groups].flatMap(([id, group]) =>
+          samplesOf(definition, group).map(({ labels, value }) => ({ labels: { group: id, ...labels }, value })),
         ),
       }),
     reset: () => {},
@@ -91,9 +146,13 @@ function metricOf({ name, help, type, samples }: Definition, groups: ReadonlyMap
 }
 
 function counter(name: string, help: string, samples: Definition["samples"]): Definition {
-  return { name: `cdckit_consumer_${name}_total`, help, type: "counter", samples };
+  return { name: `cdckit_consumer_${name}_total`, help, type: "counter", samples, join: sum };
 }
 
-function gauge(name: string, help: string, samples: Definition["samples"]): Definition {
-  return { name: `cdckit_consumer_${name}`, help, type: "gauge", samples };
+function gauge(name: string, join: Definition["join"], help: string, samples: Definition["samples"]): Definition {
+  return { name: `cdckit_consumer_${name}`, help, type: "gauge", samples, join };
+}
+
+function sum(a: number, b: number): number {
+  return a + b;
 }
