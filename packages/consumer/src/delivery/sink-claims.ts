@@ -43,10 +43,12 @@ export class SinkClaims {
    * Never rejects.
    */
   async startAt(assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> {
+    for (const assignment of assignments.filter(this.#parts.holds)) {
+      this.#checkpoints.set(assignment, this.#checkpoints.get(assignment) ?? new Map<Sink, OffsetCommit>());
+    }
     for (const sink of this.#parts.sinks) {
       for (const checkpoint of await this.#claim(sink, assignments)) {
-        const known = this.#checkpoints.get(checkpoint.assignment) ?? new Map<Sink, OffsetCommit>();
-        this.#checkpoints.set(checkpoint.assignment, known.set(sink, checkpoint));
+        this.#checkpoints.get(checkpoint.assignment)?.set(sink, checkpoint); // it may have been released meanwhile
       }
     }
     return assignments.map((assignment) => this.#startOf(assignment)).filter((start) => start !== null);

@@ -53,7 +53,8 @@ export class DeadLetters {
     if (!(await this.#send(record, place, fence, wait).finally(() => wait.end()))) {
       return false;
     }
-    if (options.poison === "park-key") {
+    // If the partition went while the letter was sent, its keys are forgotten already, and nobody would forget this one.
+    if (options.poison === "park-key" && !fence.isClosed) {
       this.parkedKeys.park(place);
     }
     counters.deadLettered++;

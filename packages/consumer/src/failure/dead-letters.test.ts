@@ -1,0 +1,38 @@
+import { RecordArrayBatch, recordOf, virtualClock } from "@cdckit/testkit";
+import { expect, test } from "vitest";
+import { Fence } from "../delivery/fence.ts";
+import { Lease } from "../delivery/lease.ts";
+import { Counters } from "../observe/counters.ts";
+import { silentLogger } from "../observe/logger.ts";
+import { Waits } from "../observe/waits.ts";
+import { DeadLetters } from "./dead-letters.ts";
+import { resolveFailureOptions } from "./failure-options.ts";
+
+test("a key is not parked if its partition went while the dead letter was sent: nobody would forget it", async () => {
+  const clock = virtualClock();
+  const waits = new Waits({ clock, logger: silentLogger });
+  const assignment = { topic: "t", partition: 0, epoch: 1 };
+  const record = recordOf(Buffer.from("v"), { topic: "t", partition: 0, offset: 5n, key: Buffer.from("k") });
+  const place = { assignment, batch: new RecordArrayBatch({ assignment, records: [record] }), record: 0 };
+  const parkedAfter = async (sent: (fence: Fence) => void): Promise<number> => {
+    const fence = new Fence(clock, new Lease({ clock, wait: (wait) => waits.open(wait) }));
+    const letters = new DeadLetters({
+      topic: "dead",
+      groupId: "g",
+      options: resolveFailureOptions({ poison: "park-key", deadLetterTopic: "dead" }),
+      clock,
+      random: () => 0,
+      counters: new Counters(),
+      logger: silentLogger,
+      waits,
+      send: async () => {
+        letters.parkedKeys.release([assignment]);
+        sent(fence);
+      },
+    });
+    expect(await letters.setAside(place, { kind: "parked", behind: 4n }, fence)).toBe(true);
+    return letters.parkedKeys.count;
+  };
+  expect(await parkedAfter(() => {})).toBe(1);
+  expect(await parkedAfter((fence) => fence.close())).toBe(0);
+});
