@@ -64,7 +64,8 @@ export class HeldEvents {
     const group = this.current;
     if (group !== undefined) {
       this.#taken--;
-      this.#groups.splice(this.#taken, 1, ...singlesOf(group));
+      // Not splice(): it would get each record as an argument, and the stack has room for some 120,000.
+      this.#groups = [...this.#groups.slice(0, this.#taken), ...singlesOf(group), ...this.#groups.slice(this.#taken + 1)];
     }
   }
 }

@@ -33,13 +33,13 @@ export class SerialDispatcher implements Dispatcher {
     const runner = new SerialBatchRunner(batch, held.ledger, this.#parts);
     // Known before its first step. A handler may stop the consumer while that step is on the stack, and the drain must find the run.
     this.#inProgress.set(runner, onStack);
-    const running = runner.run();
+    const running = this.#run(runner);
     if (running === null) {
       this.#inProgress.delete(runner);
       return undefined;
     }
     const finished = running
-      .catch((error: unknown) => runner.fail(toError(error))) // nothing in it throws: it would be our own mistake
+      .catch((error: unknown) => runner.fail(toError(error))) // as in #run
       .finally(() => {
         this.#inProgress.delete(runner);
         this.#inFlightBytes.remove(batch);
@@ -82,6 +82,16 @@ export class SerialDispatcher implements Dispatcher {
   *atWork(): Iterable<WorkInHand> {
     for (const runner of this.#inProgress.keys()) {
       yield* runner.atWork();
+    }
+  }
+
+  /** Nothing in a run throws: it would be our own mistake, and a run that stayed in progress would hold up the stop for ever. */
+  #run(runner: SerialBatchRunner): Promise<void> | null {
+    try {
+      return runner.run();
+    } catch (error) {
+      runner.fail(toError(error));
+      return null;
     }
   }
 
