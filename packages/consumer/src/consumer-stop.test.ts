@@ -256,18 +256,21 @@ test.each([
   await expect(clock.run(run)).rejects.toThrow(/^\[work-abandoned\]/);
 });
 
-test("if a loop awaits stop() before done(), a warning names its record a second later", async () => {
+test.each([1, 300])("if a loop awaits stop() before done(), a warning names its record a second later: %i batches", async (batches) => {
   const clock = virtualClock();
   const broker = new MemoryBroker({ t: 1 }, { clock });
-  broker.append("t", { key: "k", value: "fine" });
+  broker.append("t", ...Array.from({ length: batches }, () => ({ key: "k", value: "fine" })));
   const warnings: string[] = [];
   const logger = { debug: () => {}, info: () => {}, error: () => {}, warn: (_fields: object, text: string) => void warnings.push(text) };
-  const driver = memory({ broker });
+  const driver = memory({ broker, maxBatchRecords: 1 });
   const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], decoder: wordDecoder, signals: false, clock, logger });
   const loop = (async () => {
+    let taken = 0;
     for await (const { done } of consumer.stream()) {
-      await consumer.stop();
-      done();
+      if (++taken === batches) {
+        await consumer.stop();
+        done();
+      }
     }
   })();
   loop.catch(() => {});

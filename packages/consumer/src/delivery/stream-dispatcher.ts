@@ -9,6 +9,7 @@ import { emptyBatch } from "./empty-batch.ts";
 import { Fence } from "./fence.ts";
 import { InFlightBytes } from "./in-flight-bytes.ts";
 import type { Lease } from "./lease.ts";
+import type { OffsetLedger } from "./offset-ledger.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
 import { StreamBatches } from "./stream-batches.ts";
 import { type StreamBatch, StreamReader, type StreamRecord } from "./stream-reader.ts";
@@ -108,8 +109,10 @@ export class StreamDispatcher implements Dispatcher {
 
   *atWork(): Iterable<WorkInHand> {
     yield* this.#reader.atWork();
+    const named = new Set<OffsetLedger>();
     for (const taken of this.#batches.all()) {
-      if (taken.outstanding > 0) {
+      if (taken.outstanding > 0 && !named.has(taken.ledger)) {
+        named.add(taken.ledger); // the first batch of a partition has its oldest record
         yield { what: "done() of what was handed out", place: oldestOf(taken) };
       }
     }
@@ -205,9 +208,12 @@ export class StreamDispatcher implements Dispatcher {
 
 /** Everything below the watermark of the partition is done. Before the first record is, the batch says where it begins. */
 function oldestOf({ batch, ledger }: StreamBatch): string {
+  return `${batch.topic}[${batch.partition}]@${ledger.watermark ?? firstOffsetOf(batch)}`;
+}
+
+function firstOffsetOf(batch: FetchedBatch): bigint {
   const walk = batch.walk();
-  const offset = ledger.watermark ?? (walk.next() ? batch.offsetAt(walk.record) : batch.nextOffset);
-  return `${batch.topic}[${batch.partition}]@${offset}`;
+  return walk.next() ? batch.offsetAt(walk.record) : batch.nextOffset;
 }
 
 /** `done` is the delivery's own, so that it also works after it was taken out of it. */
