@@ -45,6 +45,55 @@ test("a stop ends within its deadlines, whatever hangs", async () => {
   expect(ends.abandoned).toBeGreaterThan(10);
 });
 
+test("signals that come while the consumer closes leave no timer behind", async () => {
+  const clock = virtualClock();
+  const inner = memory({ broker: new MemoryBroker({ t: 1 }, { clock }) });
+  const timers = new Set<object>();
+  const consumer = createConsumer({
+    driver: {
+      name: "slow",
+      capabilities: inner.capabilities,
+      connect: async (subscription, sink) => {
+        const session = await inner.connect(subscription, sink);
+        const close = session.close.bind(session);
+        session.close = async (deadlineMs) => {
+          for (let signals = 0; signals < 3; signals++) {
+            process.emit("SIGUSR2");
+          }
+          await close(deadlineMs);
+        };
+        return session;
+      },
+    },
+    groupId: "g",
+    topics: ["t"],
+    decoder: wordDecoder,
+    signals: ["SIGUSR2"],
+    clock: {
+      ...clock,
+      nowMs: () => clock.nowMs(),
+      wallMs: () => clock.wallMs(),
+      yieldToEventLoop: () => clock.yieldToEventLoop(),
+      after: (delayMs, call) => {
+        const timer = {};
+        timers.add(timer);
+        const cancel = clock.after(delayMs, () => {
+          timers.delete(timer);
+          call();
+        });
+        return () => {
+          timers.delete(timer);
+          cancel();
+        };
+      },
+    },
+  });
+  consumer.on("*", () => {});
+  clock.after(50, () => void consumer.stop());
+  await expect(clock.run(consumer.run())).rejects.toThrow("a second stop signal came");
+  expect(timers.size).toBe(0);
+});
+
 test.each(["connect", "close"] as const)("a second signal stops waiting, also for a driver that hangs in its %s", async (hangs) => {
   const clock = virtualClock();
   const inner = memory({ broker: new MemoryBroker({ t: 1 }, { clock }) });

@@ -47,6 +47,7 @@ export class ConsumerEngine {
   readonly #closing: Latch = new Latch();
   /** Opened some time after a second signal has come while the consumer was closing. Nothing more is waited for then. */
   readonly #overdue: Latch = new Latch();
+  #cancelOverdue: (() => void) | null = null;
   readonly #stopped: Latch = new Latch();
   #state: LifecycleState = initialState;
   #dispatcher: Dispatcher | undefined;
@@ -147,7 +148,7 @@ export class ConsumerEngine {
   /** Stops waiting for what is in flight. */
   force(why: string): void {
     if (this.phase === "closing") {
-      this.#options.clock.after(forcedCloseMs, () => this.#overdue.open());
+      this.#cancelOverdue ??= this.#options.clock.after(forcedCloseMs, () => this.#overdue.open());
     }
     this.#dispatch({
       type: "force",
@@ -293,6 +294,7 @@ export class ConsumerEngine {
         return;
       case "stopped":
         this.#waits.close();
+        this.#cancelOverdue?.();
         this.#stopped.open();
         return;
     }
@@ -355,7 +357,7 @@ export class ConsumerEngine {
 
   /** Ends with the closing phase, too: the timer of a drain that nobody waits for would keep the process alive. */
   #drainedInTime(drained: Promise<unknown>): Promise<boolean> {
-    return this.#settledWithin(Promise.race([drained, this.#closing.opened]), this.#options.shutdownTimeoutMs);
+    return this.#settledWithin(this.#closing.orOpened(drained), this.#options.shutdownTimeoutMs);
   }
 
   #settledWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {

@@ -42,6 +42,25 @@ describe("lanes", () => {
     expect(over.filter((task) => task.deref() !== undefined)).toEqual([]);
   });
 
+  test("what waits for barriers takes no more memory the longer that lasts", () => {
+    setFlagsFromString("--expose-gc");
+    const gc = runInNewContext("gc") as () => void;
+    const lanes = new Lanes<Task>(1);
+    const task: Task = { lane: 1, id: 0, isBarrier: true };
+    const pass = (count: number): number => {
+      for (let i = 0; i < count; i++) {
+        lanes.add(task);
+        lanes.end(lanes.next() as Task);
+      }
+      gc();
+      return process.memoryUsage().heapUsed;
+    };
+    lanes.add(task);
+    lanes.add(task); // one always waits behind another one
+    const before = pass(10_000);
+    expect(pass(400_000) - before).toBeLessThan(1_500_000); // a place for each would be 3.2 MB
+  });
+
   test("a task that rests keeps its lane waiting and leaves its place to other lanes", () => {
     const lanes = new Lanes<Task>(1);
     const tasks = [

@@ -155,8 +155,8 @@ export class Lanes<Task extends LaneTask> {
       this.#held[this.#heldHead++] = undefined; // as in a lane: a task that is over must not be kept alive
       this.#admit(task);
     }
-    if (this.#heldHead === this.#held.length) {
-      this.#held = [];
+    if (this.#heldHead === this.#held.length || (this.#heldHead > 1_024 && this.#heldHead * 2 > this.#held.length)) {
+      this.#held = this.#held.slice(this.#heldHead);
       this.#heldHead = 0;
     }
   }
