@@ -82,11 +82,11 @@ export class HandlerObserver {
       return "value" in outcome ? outcome.value : undefined;
     };
     this.#lookOn(() => void span.run(handleOnce));
-    const known: { readonly value: unknown } | { readonly error: unknown } = outcome ?? outcomeOf(handle);
-    if ("error" in known) {
-      throw known.error;
+    outcome ??= outcomeOf(handle); // kept, so that a call that comes later does nothing
+    if ("error" in outcome) {
+      throw outcome.error;
     }
-    return known.value;
+    return outcome.value;
   }
 
   #lookOn<T>(call: () => T): T | undefined {

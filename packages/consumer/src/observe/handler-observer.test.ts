@@ -1,0 +1,16 @@
+import type { CdcEvent } from "@cdckit/decode";
+import { expect, test } from "vitest";
+import { systemClock } from "../clock.ts";
+import { UserFunctions } from "../user-code/user-functions.ts";
+import { HandlerObserver } from "./handler-observer.ts";
+
+test("a handler is called once, also by telemetry that makes the call later", async () => {
+  const late = { run: <T>(call: () => T): T => setImmediate(call) as unknown as T, end: () => {} };
+  const observer = new HandlerObserver("g", systemClock, { begin: () => late }, new UserFunctions());
+  let calls = 0;
+  const { handle } = observer.around({ kind: "each", handle: () => void calls++ });
+  void handle({} as CdcEvent & readonly CdcEvent[]); // nothing of it is read
+  expect(calls).toBe(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(calls).toBe(1);
+});
