@@ -429,6 +429,12 @@ describe("a sink", () => {
     expect(attach).toThrow("[invalid-option] to() tables must be an array of at least one pattern of tables");
   });
 
+  test("with batches that wait longer than Node's timers can is refused", () => {
+    const setup = brokerWith([]);
+    const attach = (): unknown => join(setup).to(new MemoryTables().sink(setup.clock), { batch: { maxMs: 2 ** 31 } });
+    expect(attach).toThrow("to() batch.maxMs must be milliseconds from 1 to 2147483647");
+  });
+
   test("without its methods, or with the name of another sink, is refused", () => {
     const setup = brokerWith([]);
     const tables = new MemoryTables();
