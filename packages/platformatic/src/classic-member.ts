@@ -6,6 +6,7 @@ import { isRefusal } from "./explain-failure.ts";
 import { fencedInstance, type GroupMember, type GroupMemberParts, type Identity } from "./group-member.ts";
 import { readAssignment, readSubscription, writeAssignment, writeSubscription } from "./group-protocol.ts";
 import { codes, codesOf, responseOf } from "./low-level-client.ts";
+import { type Moment, msSince, thisMoment } from "./moment.ts";
 import { coordinatorMoves, type JoinAnswer, type SyncAnswer } from "./requests.ts";
 
 const nobody: Identity = Object.freeze({ memberId: "", generation: -1 });
@@ -172,10 +173,10 @@ export class ClassicMember implements GroupMember {
     this.#identity = Object.freeze({ memberId: memberId ?? "", generation: generationId });
     this.#isLeader = leader === memberId;
     const assignments = this.#isLeader && !skipAssignment ? await this.#divide(members) : [];
-    const sentAtMs = performance.now();
+    const sentAt = thisMoment();
     const values = [groupId, generationId, memberId, this.instanceId, protocolType, strategyName, assignments];
     const synced = await cluster.ask<SyncAnswer>(at, "join", "SyncGroup", values, tuning.rebalanceTimeoutMs + tuning.sessionTimeoutMs);
-    this.#acknowledge(sentAtMs);
+    this.#acknowledge(sentAt);
     return readAssignment(synced.assignment);
   }
 
@@ -242,24 +243,24 @@ export class ClassicMember implements GroupMember {
     if (as.generation < 0) {
       return;
     }
-    const sentAtMs = performance.now();
+    const sentAt = thisMoment();
     try {
       const at = await cluster.coordinator("group", groupId);
       await cluster.ask(at, "member", "Heartbeat", [groupId, as.generation, as.memberId, this.instanceId]);
-      this.#acknowledge(sentAtMs);
+      this.#acknowledge(sentAt);
     } catch (error) {
-      this.#beatFailed(error, as, sentAtMs);
+      this.#beatFailed(error, as, sentAt);
     }
   }
 
-  #beatFailed(error: unknown, as: Identity, sentAtMs: number): void {
+  #beatFailed(error: unknown, as: Identity, sentAt: Moment): void {
     const { cluster, groupId, logger, fail } = this.#parts;
     const found = codesOf(error);
     if (this.#isStopped) {
       return;
     }
     if (found.includes(codes.rebalanceInProgress)) {
-      this.#acknowledge(sentAtMs); // the coordinator has begun a new session with this heartbeat, too
+      this.#acknowledge(sentAt); // the coordinator has begun a new session with this heartbeat, too
       if (!this.#isJoining && as === this.#identity) {
         this.rejoin();
       }
@@ -275,10 +276,10 @@ export class ClassicMember implements GroupMember {
   }
 
   /** The time at which the request was sent counts: a process that was frozen reads an old answer. */
-  #acknowledge(sentAtMs: number): void {
+  #acknowledge(sentAt: Moment): void {
     const { acknowledged, tuning } = this.#parts;
     if (!this.#isStopped) {
-      acknowledged(tuning.sessionTimeoutMs - (performance.now() - sentAtMs));
+      acknowledged(tuning.sessionTimeoutMs - msSince(sentAt));
     }
   }
 

@@ -14,6 +14,7 @@ import {
 import { isRefusal } from "./explain-failure.ts";
 import { fencedInstance, type GroupMember, type GroupMemberParts, type Identity } from "./group-member.ts";
 import { codes, codesOf } from "./low-level-client.ts";
+import { type Moment, msSince, thisMoment } from "./moment.ts";
 import { coordinatorMoves, type GroupHeartbeatAnswer } from "./requests.ts";
 import { topicIdHex, topicIdText } from "./topic-id-text.ts";
 
@@ -163,7 +164,7 @@ export class ConsumerMember implements GroupMember {
     if (epoch === joinEpoch) {
       await this.#learnSessionTimeout();
     }
-    const sentAtMs = performance.now();
+    const sentAt = thisMoment();
     const at = await cluster.coordinator("group", groupId);
     if (this.#isStopped) {
       return;
@@ -188,7 +189,7 @@ export class ConsumerMember implements GroupMember {
       this.#identity = Object.freeze({ memberId, generation: memberEpoch });
     }
     this.#intervalMs = Math.max(1, heartbeatIntervalMs);
-    this.#acknowledge(sentAtMs);
+    this.#acknowledge(sentAt);
     if (assignment !== null) {
       await this.#take(assignment.topicPartitions);
     }
@@ -314,7 +315,7 @@ export class ConsumerMember implements GroupMember {
   }
 
   /** The time at which the request was sent counts: a process that was frozen reads an old answer. */
-  #acknowledge(sentAtMs: number): void {
-    this.#parts.acknowledged(this.#sessionTimeoutMs - (performance.now() - sentAtMs));
+  #acknowledge(sentAt: Moment): void {
+    this.#parts.acknowledged(this.#sessionTimeoutMs - msSince(sentAt));
   }
 }
