@@ -58,19 +58,20 @@ export class RecordSender {
     });
   }
 
-  /** Resolves when every in-sync replica has every record. */
-  async write(records: readonly ClientRecord[]): Promise<void> {
+  /** Resolves when every in-sync replica has every record. Nothing more is sent after `givenUp`, because the caller may do it again. */
+  async write(records: readonly ClientRecord[], givenUp: AbortSignal): Promise<void> {
     const deadline = performance.now() + writeDeadlineMs;
     for (let waiting = [...records]; waiting.length > 0; ) {
       const { now, later } = nextBatches(waiting);
-      await this.#writeBatches(now, deadline);
+      await this.#writeBatches(now, deadline, givenUp);
       waiting = later;
     }
   }
 
-  async #writeBatches(records: readonly ClientRecord[], deadline: number): Promise<void> {
+  async #writeBatches(records: readonly ClientRecord[], deadline: number, givenUp: AbortSignal): Promise<void> {
     for (let left = records; left.length > 0; ) {
       const metadata = await this.#cluster.metadata([...new Set(left.map(({ topic }) => topic))]);
+      givenUp.throwIfAborted();
       const failures: unknown[] = [];
       const done = new Set<string>();
       await Promise.all(

@@ -113,7 +113,7 @@ export class Transactions {
     const placed = await sender.place(records);
     try {
       await this.#addPartitions(identity, placed);
-      await sender.write(placed);
+      await sender.write(placed, givenUp);
       givenUp.throwIfAborted();
       this.#offsets.refuseUnlessCurrent(offsets);
       await this.#ask(identity, "AddOffsetsToTxn", [this.#parts.groupId]);

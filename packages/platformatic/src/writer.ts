@@ -24,10 +24,8 @@ export class Writer {
     if (this.#isClosed) {
       throw new PlatformaticDriverError("send-failed", `the session is closed; nothing was written to ${topics}`);
     }
-    const late = (): Error => new PlatformaticDriverError("send-failed", `no answer within ${writeDeadlineMs} ms`);
     try {
-      const written = this.#line.send(() => bounded(this.#write(records), 2 * writeDeadlineMs, late, this.#ended));
-      await written;
+      await this.#line.send(() => this.#send(records));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new PlatformaticDriverError("send-failed", `writing to ${topics} failed: ${reason}`, { cause: error });
@@ -40,15 +38,24 @@ export class Writer {
     await this.#line.send(async () => {});
   }
 
-  async #write(records: readonly OutgoingRecord[]): Promise<void> {
-    this.#sender ??= new RecordSender(this.#cluster, await initProducer(this.#cluster, null, writeDeadlineMs));
-    const sender = this.#sender;
-    const placed = await sender.place(records);
+  async #send(records: readonly OutgoingRecord[]): Promise<void> {
+    const late = (): Error => new PlatformaticDriverError("send-failed", `no answer within ${writeDeadlineMs} ms`);
+    const givenUp = new AbortController();
     try {
-      await sender.write(placed);
+      await bounded(this.#write(records, givenUp.signal), 2 * writeDeadlineMs, late, this.#ended);
     } catch (error) {
-      this.#sender = undefined; // it is not known what the brokers have of it
+      givenUp.abort(error);
+      // It is not known what the brokers have of it. They would take the next write of the same producer for a repetition, and drop its records.
+      this.#sender = undefined;
       throw error;
     }
+  }
+
+  /** `givenUp`: its caller was told that it failed. */
+  async #write(records: readonly OutgoingRecord[], givenUp: AbortSignal): Promise<void> {
+    const sender = this.#sender ?? new RecordSender(this.#cluster, await initProducer(this.#cluster, null, writeDeadlineMs));
+    givenUp.throwIfAborted(); // the next write has a producer of its own, which must not be replaced by this one
+    this.#sender = sender;
+    await sender.write(await sender.place(records), givenUp);
   }
 }

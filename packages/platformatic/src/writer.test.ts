@@ -1,0 +1,86 @@
+import type { OutgoingRecord } from "@cdckit/consumer";
+import { expect, onTestFinished, test, vi } from "vitest";
+import type { Cluster } from "./cluster.ts";
+import { Writer } from "./writer.ts";
+
+/** A writer, and what it asks its cluster: requests with the ids of their producers. `answers`: to such a request; what is left out is answered at once. */
+function setUp(answers: Readonly<Record<string, () => unknown>>) {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const log: string[] = [];
+  let producers = 0;
+  const answerOf: Readonly<Record<string, (producerId: bigint) => unknown>> = {
+    InitProducerId: (producerId) => ({ producerId, producerEpoch: 0 }),
+    Produce: () => ({ responses: [{ name: "t", partitionResponses: [{ index: 0, errorCode: 0 }] }] }),
+  };
+  const ask = async (_at: unknown, _purpose: unknown, name: string, values: readonly unknown[]): Promise<unknown> => {
+    const { producerId = BigInt(producers++) } = (values[3] ?? {}) as { readonly producerId?: bigint };
+    log.push(`${producerId} ${name}`);
+    await answers[`${producerId} ${name}`]?.();
+    return answerOf[name]?.(producerId);
+  };
+  const metadata = async () => {
+    await answers["metadata"]?.();
+    return { topics: [{ name: "t", partitions: [{ partitionIndex: 0, leaderId: 1 }] }] };
+  };
+  const at = { host: "broker", port: 1 };
+  const cluster = { ask, metadata, node: () => at, anywhere: (one: (to: typeof at) => unknown) => one(at) } as unknown as Cluster; // as much as is called
+  const writer = new Writer(cluster, new AbortController().signal);
+  const record: OutgoingRecord = { topic: "t", key: null, value: Buffer.from("v"), headers: [], partition: 0 };
+  const send = (): Promise<string> =>
+    writer.send([record]).then(
+      () => "written",
+      (error: unknown) => (error as Error).message,
+    );
+  return { send, log };
+}
+
+/** An answer that comes when the test says so. */
+function heldBack() {
+  let goOn = (): void => {};
+  const answer = (): Promise<void> => new Promise((resolve) => (goOn = resolve));
+  return { answer, goOn: () => goOn() };
+}
+
+test("a producer whose write was given up writes nothing more: the broker would drop the next record as a repetition", async () => {
+  const { send, log } = setUp({ "0 Produce": heldBack().answer });
+  const first = send();
+  await vi.advanceTimersByTimeAsync(40_000);
+  expect(await first).toContain("no answer");
+  expect([await send(), await send()]).toEqual(["written", "written"]);
+  expect(log).toEqual(["0 InitProducerId", "0 Produce", "1 InitProducerId", "1 Produce", "1 Produce"]);
+});
+
+test("the write that waits for one that is given up has a producer of its own", async () => {
+  const { send, log } = setUp({ "0 Produce": heldBack().answer });
+  const both = [send(), send()];
+  await vi.advanceTimersByTimeAsync(40_000);
+  expect(await Promise.all(both)).toEqual([expect.stringContaining("no answer"), "written"]);
+  expect(log.at(-1)).toBe("1 Produce");
+});
+
+test("a producer that begins after its write was given up is not used", async () => {
+  const { answer, goOn } = heldBack();
+  const { send, log } = setUp({ "0 InitProducerId": answer });
+  const first = send();
+  await vi.advanceTimersByTimeAsync(40_000);
+  expect(await first).toContain("no answer");
+  expect(await send()).toBe("written");
+  goOn();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(await send()).toBe("written");
+  expect(log.filter((line) => line.startsWith("0"))).toEqual(["0 InitProducerId"]);
+});
+
+test("a write that was given up while it looked for leaders is not sent afterwards", async () => {
+  const { answer, goOn } = heldBack();
+  const { send, log } = setUp({ metadata: answer });
+  const first = send();
+  await vi.advanceTimersByTimeAsync(40_000);
+  expect(await first).toContain("no answer");
+  goOn();
+  await vi.advanceTimersByTimeAsync(0);
+  goOn();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(log).toEqual(["0 InitProducerId"]);
+});
