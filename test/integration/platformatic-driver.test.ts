@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createConsumer, type DriverSession, type PartitionAssignment, silentLogger } from "@cdckit/consumer";
+import { inspect } from "node:util";
+import { createConsumer, type DriverSession, type DriverSink, type Logger, type PartitionAssignment, silentLogger } from "@cdckit/consumer";
 import { isPlatformaticDriverError, platformatic, type PlatformaticOptions } from "@cdckit/platformatic";
 import { ProbeSink } from "@cdckit/testkit";
 import { Kafka, logLevel } from "kafkajs";
@@ -22,6 +23,20 @@ async function joined(options: PlatformaticOptions, topic: string, groupId = uni
   const sink = new ProbeSink();
   const session = await platformatic(options).connect({ groupId, topics: [topic], from: "earliest", logger: silentLogger }, sink);
   return { sink, session };
+}
+
+/** A member of a group of its own, whose log lines and waits are kept as texts. */
+async function watched(options: PlatformaticOptions, topic: string) {
+  const said: string[] = [];
+  const write = (fields: object, message: string): void => void said.push(`${message} ${inspect(fields, { depth: 10 })}`);
+  const logger: Logger = { debug: write, info: write, warn: write, error: write };
+  const waiting: DriverSink["waiting"] = (wait) => {
+    write(wait, "wait");
+    return { failed: (cause) => write({ cause }, "wait failed"), end: () => {} };
+  };
+  const sink = Object.assign(new ProbeSink(), { waiting });
+  const session = await platformatic(options).connect({ groupId: uniqueName("group"), topics: [topic], from: "earliest", logger }, sink);
+  return { sink, session, said };
 }
 
 async function startFailure(options: PlatformaticOptions): Promise<unknown> {
@@ -157,7 +172,7 @@ const skipReason = await missingForKafka();
 describe.skipIf(skipReason !== "")("a secured broker", { meta: { skipReason } }, () => {
   let kafka: SecuredKafka;
   beforeAll(async () => {
-    kafka = await startSecuredKafka();
+    kafka = await startSecuredKafka({ "listener.name.login.scram-sha-256.connections.max.reauth.ms": "1000" });
     const admin = new Kafka({ brokers: [kafka.plain], logLevel: logLevel.NOTHING }).admin();
     await admin.connect();
     await createTopics(admin, [{ topic: "rows" }]);
@@ -197,6 +212,27 @@ describe.skipIf(skipReason !== "")("a secured broker", { meta: { skipReason } },
       await sink.until(({ starts }) => starts.length === 1);
       await session.close(5_000);
     });
+
+    test.each(["classic", "consumer"] as const)(
+      `version ${major} replaces connections before their logins run out, and no request fails, %s groups`,
+      async (groupProtocol) => {
+        let logins = 0;
+        let enough = (): void => {};
+        const over = new Promise<void>((resolve) => (enough = resolve));
+        const passwordOf = async (): Promise<string> => {
+          if (++logins === 16) {
+            enough();
+          }
+          return password;
+        };
+        const sasl = { ...login("scram-sha-256"), password: passwordOf };
+        const options = { brokers: [kafka.sasl], sasl, groupProtocol, maxWaitMs: 1, heartbeatIntervalMs: 50, ...client };
+        const { sink, session, said } = await watched(options, "rows");
+        await Promise.race([over, sink.until(({ failures }) => failures.length > 0)]);
+        await session.close(5_000);
+        expect([said.filter((line) => !line.includes("the start offset")), sink.failures, sink.revocations]).toEqual([[], [], []]);
+      },
+    );
 
     test.each<[string, () => PlatformaticOptions, string]>([
       ["a wrong password", () => ({ brokers: [kafka.sasl], sasl: { ...login("plain"), password: "canary" } }), "authentication-failed"],

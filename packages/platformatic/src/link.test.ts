@@ -2,23 +2,87 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import * as client from "@platformatic/kafka";
 import { expect, test } from "vitest";
+import { explainFailure } from "./explain-failure.ts";
 import { Link } from "./link.ts";
-import type { ClientConnection, PlatformaticModule } from "./low-level-client.ts";
+import { type ClientConnection, type ClientLogin, codes, type PlatformaticModule } from "./low-level-client.ts";
+
+const options = { connectTimeout: 1_000, requestTimeout: 1_000, maxInflights: 1 };
+const realModule = client as unknown as Pick<PlatformaticModule, "Connection">; // the part that a link uses
+const ask = (connection: ClientConnection): Promise<unknown> => client.apiVersionsV3.api.async(connection as never, "me", "1");
+
+/** What a link fails with if its peer gives these answers to its requests, one after the other. `CORRELATION` stands for the request's id. */
+async function failureAt(answers: readonly string[], sasl?: ClientLogin): Promise<unknown> {
+  const left = [...answers];
+  const server = createServer((accepted) => {
+    accepted.on("error", () => {});
+    accepted.on("data", (request) =>
+      accepted.write(Buffer.from(left.shift()?.replace("CORRELATION", request.toString("hex", 8, 12)) ?? "", "hex")),
+    );
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const link = new Link(realModule, "me", { ...options, ...(sasl && { sasl }) }, { host: "127.0.0.1", port });
+  const failure: unknown = await link.send(ask).catch((error: unknown) => error);
+  link.close();
+  server.close();
+  return failure;
+}
 
 test.each(["0000000100", "ffffffff00", "ffffff0000000001000000"])(
   "a peer that answers %s ends its own connection, and not the process",
-  async (answer) => {
-    const server = createServer((accepted) => {
-      accepted.on("error", () => {});
-      accepted.once("data", () => accepted.write(Buffer.from(answer, "hex")));
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
-    const module = client as unknown as Pick<PlatformaticModule, "Connection">; // the part that a link uses
-    const link = new Link(module, "me", { connectTimeout: 1_000, requestTimeout: 1_000, maxInflights: 1 }, { host: "127.0.0.1", port });
-    const ask = (connection: ClientConnection): Promise<unknown> => client.apiVersionsV3.api.async(connection as never, "me", "1");
-    await expect(link.send(ask)).rejects.toThrow(/closed|timed out/i);
-    link.close();
-    server.close();
-  },
+  async (answer) =>
+    expect((await failureAt([answer])) as Error).toMatchObject({ message: expect.stringMatching(/closed|timed out/i) as string }),
 );
+
+/** A link to a broker that does nothing, and the connections that it has opened. */
+function linkWithConnections() {
+  const opened: FakeConnection[] = [];
+  class FakeConnection implements ClientConnection {
+    readonly socket = undefined;
+    isClosed = false;
+    constructor() {
+      opened.push(this);
+    }
+    reauthenticate = (): void => {};
+    async connect(): Promise<void> {}
+    async close(): Promise<void> {
+      this.isClosed = true;
+    }
+    on(): void {}
+  }
+  const link = new Link({ Connection: FakeConnection }, "me", options, { host: "b", port: 1 });
+  return { link, opened, areClosed: () => opened.map(({ isClosed }) => isClosed) };
+}
+
+test("nothing is sent on a connection whose login runs out, and it is ended after its last answer", async () => {
+  const { link, opened, areClosed } = linkWithConnections();
+  let answer = (_: string): void => {};
+  const first = link.send(() => new Promise<string>((resolve) => (answer = resolve)));
+  opened[0]?.reauthenticate();
+  expect(await link.send(async (connection) => opened.indexOf(connection as never))).toBe(1);
+  expect(areClosed()).toEqual([false, false]);
+  answer("late");
+  expect(await first).toBe("late");
+  expect(areClosed()).toEqual([true, false]);
+  opened[1]?.reauthenticate();
+  expect(areClosed()).toEqual([true, true]);
+});
+
+test("a link that is dropped ends the connections that wait for their last answers, too", async () => {
+  const { link, opened, areClosed } = linkWithConnections();
+  void link.send(() => new Promise(() => {}));
+  opened[0]?.reauthenticate();
+  await link.send(async () => {});
+  link.drop();
+  expect(areClosed()).toEqual([true, true]);
+});
+
+test("a broker that takes a connection for one that is not logged in has not answered: the next request opens another one", async () => {
+  const { link, opened, areClosed } = linkWithConnections();
+  const refusal = Object.assign(new Error("refused"), {
+    errors: [Object.assign(new Error("not now"), { apiCode: codes.illegalSaslState })],
+  });
+  await expect(link.send(() => Promise.reject(refusal))).rejects.toMatchObject({ code: "brokers-unreachable" });
+  await link.send(async () => {});
+  expect([opened.length, areClosed()]).toEqual([2, [true, false]]);
+});

@@ -1,6 +1,13 @@
 import type { Socket } from "node:net";
 import { PlatformaticDriverError } from "./errors.ts";
-import { codesOf, responseOf, type ClientConnection, type ClientConnectionOptions, type PlatformaticModule } from "./low-level-client.ts";
+import {
+  type ClientConnection,
+  type ClientConnectionOptions,
+  codes,
+  codesOf,
+  type PlatformaticModule,
+  responseOf,
+} from "./low-level-client.ts";
 
 /** Where a broker is reached. */
 export interface Address {
@@ -8,17 +15,31 @@ export interface Address {
   readonly port: number;
 }
 
+/** A connection, perhaps one that is still being made. */
+interface Opened {
+  readonly connection: ClientConnection;
+  readonly connected: Promise<void>;
+  /** How many requests wait for it, or for an answer on it. */
+  waiting: number;
+}
+
 /**
  * One connection to one broker, opened with the first request. When a request was not answered, the connection is ended, and the next request
  * opens another one: version 1 of the client reads nothing more after an answer that comes too late.
+ *
+ * A login lasts for as long as the broker says (`connections.max.reauth.ms`). The client would log in again on the same connection, and send other
+ * requests between those of the login, which brokers refuse. So the next request opens another connection before that, and the old one is ended
+ * after its last answer.
  */
 export class Link {
   readonly #module: Pick<PlatformaticModule, "Connection">;
   readonly #options: ClientConnectionOptions;
   readonly #clientId: string;
   readonly #address: Address;
-  #connection: ClientConnection | undefined;
-  #opened: Promise<ClientConnection> | undefined;
+  /** All that are not ended. */
+  readonly #open = new Set<Opened>();
+  /** The one on which the next request is sent. */
+  #current: Opened | undefined;
   #isClosed = false;
 
   constructor(module: Pick<PlatformaticModule, "Connection">, clientId: string, options: ClientConnectionOptions, address: Address) {
@@ -29,25 +50,31 @@ export class Link {
   }
 
   async send<T>(request: (connection: ClientConnection) => Promise<T>): Promise<T> {
-    const opened = this.#open();
+    if (this.#isClosed) {
+      throw new PlatformaticDriverError("client-crashed", "the session is closed");
+    }
+    this.#current ??= this.#connect();
+    const opened = this.#current;
+    opened.waiting++;
     try {
-      return await request(await opened);
+      await opened.connected;
+      return await request(opened.connection);
     } catch (error) {
-      const isAnswered = codesOf(error).length > 0 || responseOf(error) !== undefined;
-      if (!isAnswered && this.#opened === opened) {
-        this.drop();
+      const found = codesOf(error);
+      const isLoggedOut = found.includes(codes.illegalSaslState);
+      if (isLoggedOut || (found.length === 0 && responseOf(error) === undefined)) {
+        this.#end(opened);
       }
-      throw error;
+      throw isLoggedOut ? loggedOut(error) : error;
+    } finally {
+      opened.waiting--;
+      this.#endIfUnused(opened);
     }
   }
 
   /** Ends the connection. What waits for an answer fails. */
   drop(): void {
-    const connection = this.#connection;
-    this.#connection = undefined;
-    this.#opened = undefined;
-    void connection?.close().catch(() => {}); // ends its timers
-    connection?.socket?.destroy(); // a close waits until all that was written has left
+    this.#open.forEach((opened) => this.#end(opened));
   }
 
   close(): void {
@@ -55,29 +82,36 @@ export class Link {
     this.drop();
   }
 
-  #open(): Promise<ClientConnection> {
-    if (this.#isClosed) {
-      return Promise.reject(new PlatformaticDriverError("client-crashed", "the session is closed"));
-    }
-    this.#opened ??= this.#connect();
-    return this.#opened;
+  #connect(): Opened {
+    const connection = new this.#module.Connection(this.#clientId, this.#options);
+    connection.on("error", () => {}); // whoever waits for an answer learns of it; without a listener, the process would end
+    connection.on("close", () => this.#end(opened));
+    connection.reauthenticate = () => this.#retire(opened);
+    const { host, port } = this.#address;
+    const connected = connection.connect(host, port).then(() => connection.socket && guardListeners(connection.socket));
+    const opened = { connection, connected, waiting: 0 };
+    this.#open.add(opened);
+    return opened;
   }
 
-  async #connect(): Promise<ClientConnection> {
-    const connection = new this.#module.Connection(this.#clientId, this.#options);
-    this.#connection = connection;
-    connection.on("error", () => {}); // whoever waits for an answer learns of it; without a listener, the process would end
-    connection.on("close", () => {
-      if (this.#connection === connection) {
-        this.drop();
-      }
-    });
-    const { host, port } = this.#address;
-    await connection.connect(host, port);
-    if (connection.socket !== undefined) {
-      guardListeners(connection.socket);
+  /** Nothing more is sent on it. */
+  #retire(opened: Opened): void {
+    this.#current = this.#current === opened ? undefined : this.#current;
+    this.#endIfUnused(opened);
+  }
+
+  #endIfUnused(opened: Opened): void {
+    if (opened !== this.#current && opened.waiting === 0) {
+      this.#end(opened);
     }
-    return connection;
+  }
+
+  #end(opened: Opened): void {
+    this.#current = this.#current === opened ? undefined : this.#current;
+    if (this.#open.delete(opened)) {
+      void opened.connection.close().catch(() => {}); // ends its timers
+      opened.connection.socket?.destroy(); // a close waits until all that was written has left
+    }
   }
 }
 
@@ -97,4 +131,9 @@ function guardListeners(socket: Socket): void {
       }
     });
   }
+}
+
+/** No answer to the request: the next connection logs in. */
+function loggedOut(cause: unknown): PlatformaticDriverError {
+  return new PlatformaticDriverError("brokers-unreachable", "the broker took the connection for one that is not logged in", { cause });
 }

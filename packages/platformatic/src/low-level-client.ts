@@ -24,6 +24,8 @@ export interface ResponseReader {
 export interface ClientConnection {
   readonly socket: Socket | undefined;
   connect(host: string, port: number): Promise<void>;
+  /** Called by the client itself, when a login is about to run out. */
+  reauthenticate: () => void;
   close(): Promise<void>;
   on(event: "error" | "close", listener: (error?: Error) => void): unknown;
 }
@@ -93,6 +95,7 @@ export const codes = {
   topicAuthorization: 29,
   groupAuthorization: 30,
   clusterAuthorization: 31,
+  illegalSaslState: 34,
   unsupportedVersion: 35,
   topicExists: 36,
   notController: 41,
