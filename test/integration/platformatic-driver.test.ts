@@ -234,6 +234,26 @@ describe.skipIf(skipReason !== "")("a secured broker", { meta: { skipReason } },
       },
     );
 
+    test(`version ${major} goes on if a function for a password fails for a moment, and shows nothing of what it throws`, async () => {
+      let calls = 0;
+      const passwordOf = async (): Promise<string> => {
+        calls++;
+        if (calls === 2) {
+          throw new Error("canary");
+        }
+        return password;
+      };
+      const { sink, session, said } = await watched(
+        { brokers: [kafka.sasl], sasl: { ...login("plain"), password: passwordOf }, ...client },
+        "rows",
+      );
+      await sink.until(({ starts, failures }) => starts.length + failures.length === 1);
+      await session.close(5_000);
+      expect([sink.failures, calls > 2]).toEqual([[], true]);
+      expect(said.join("\n")).toContain("expected the function sasl.password to give a text, found Error thrown");
+      expect(said.join("\n")).not.toContain("canary");
+    });
+
     test.each<[string, () => PlatformaticOptions, string]>([
       ["a wrong password", () => ({ brokers: [kafka.sasl], sasl: { ...login("plain"), password: "canary" } }), "authentication-failed"],
       ["a mechanism that is not offered", () => ({ brokers: [kafka.sasl], sasl: login("scram-sha-512") }), "authentication-failed"],

@@ -7,7 +7,7 @@ export type DriverErrorCode =
   | "invalid-option"
   /** No broker answered. */
   | "brokers-unreachable"
-  /** A broker refused the user or the certificate, or its own certificate is not trusted. */
+  /** A broker refused the user or the certificate, its own certificate is not trusted, or a function gave no credential. */
   | "authentication-failed"
   /** The user may not do this. */
   | "not-authorized"

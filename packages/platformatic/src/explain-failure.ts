@@ -11,8 +11,9 @@ const authorizations: ReadonlySet<number> = new Set([
 
 /** The client's failure as an error that says what to check. It never holds a password. */
 export function explainFailure(error: unknown, brokers: string): PlatformaticDriverError {
-  if (isPlatformaticDriverError(error)) {
-    return error;
+  const own = chainOf(error).find(isPlatformaticDriverError);
+  if (own !== undefined) {
+    return own;
   }
   const cause = { cause: error };
   const reason = reasonOf(error);
@@ -51,7 +52,8 @@ export function explainFailure(error: unknown, brokers: string): PlatformaticDri
 
 /** Whether trying again cannot help: a login or a certificate was refused, or the listener speaks another protocol. */
 export function isRefusal(error: unknown): boolean {
-  return isPlatformaticDriverError(error) ? error.code === "client-missing" : refusalOf(error, "") !== null;
+  const own = chainOf(error).find(isPlatformaticDriverError);
+  return own === undefined ? refusalOf(error, "") !== null : own.code === "client-missing";
 }
 
 type Refusal = { readonly code: "authentication-failed" | "protocol-mismatch"; readonly detail: string };

@@ -1,4 +1,6 @@
+import { inspect } from "node:util";
 import { expect, test } from "vitest";
+import { explainFailure, isRefusal } from "./explain-failure.ts";
 import { type PlatformaticOptions, resolvePlatformaticOptions } from "./options.ts";
 import { connectionOptions, platformatic } from "./platformatic.ts";
 
@@ -20,6 +22,39 @@ test("a login is passed on in the client's words, and TLS as Node takes it", () 
   const sasl = { mechanism: "scram-sha-512", username: "u", password: "p" } as const;
   expect(connectionOptions({ brokers, sasl, ssl: true })).toEqual({ tls: {}, sasl: { ...sasl, mechanism: "SCRAM-SHA-512" } });
   expect(connectionOptions({ brokers, ssl: false })).toEqual({});
+});
+
+/** The function for a token that the client gets for this one. */
+function tokenOf(token: () => Promise<string>): () => Promise<string> {
+  const { sasl } = connectionOptions({ brokers, sasl: { mechanism: "oauthbearer", token } });
+  return sasl?.token as typeof token;
+}
+
+test("a function gives a credential to each connection, and only text gets through it", async () => {
+  const given: unknown[] = ["first", "second", "", undefined];
+  const token = async (): Promise<string> => given.shift() as string;
+  const ask = tokenOf(token);
+  expect([await ask(), await ask()]).toEqual(["first", "second"]);
+  await expect(ask()).rejects.toThrow("expected the function sasl.token to give a text, found an empty text");
+  await expect(ask()).rejects.toThrow("found undefined");
+});
+
+test.each<[string, () => Promise<string>]>([
+  ["rejects", () => Promise.reject(new TypeError("secret123"))],
+  [
+    "throws",
+    () => {
+      throw new TypeError("secret123");
+    },
+  ],
+])("nothing of what a function for a credential %s with is shown, and it is no refusal of the brokers", async (_, token) => {
+  const ofClient = await tokenOf(token)().catch((cause: unknown) =>
+    Object.assign(new Error("the provider threw an error", { cause }), { code: "PLT_KFK_AUTHENTICATION" }),
+  );
+  const error = explainFailure(ofClient, "b:9092");
+  expect(error).toMatchObject({ code: "authentication-failed", message: expect.stringContaining("found TypeError thrown") as string });
+  expect(inspect(ofClient, { depth: 10 })).not.toContain("secret123");
+  expect(isRefusal(ofClient)).toBe(false);
 });
 
 test.each<[string, object, string]>([

@@ -71,7 +71,7 @@ export interface PlatformaticTuning {
   readonly groupInstanceId?: string;
 }
 
-/** A text, or a function that gives it for each new connection. */
+/** A text, or a function that gives it for each new connection. If the function fails, it is called again, and what it throws is not shown. */
 export type PlatformaticCredential = string | (() => string | Promise<string>);
 
 /** How the client logs in. */

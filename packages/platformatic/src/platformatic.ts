@@ -3,12 +3,13 @@ import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscr
 import { preflight } from "@cdckit/driver";
 import { Cluster } from "./cluster.ts";
 import { demandConsumerProtocol } from "./consumer-protocol.ts";
-import { makeError } from "./errors.ts";
+import { makeError, PlatformaticDriverError } from "./errors.ts";
 import { explainFailure, isRefusal } from "./explain-failure.ts";
 import { loadClient } from "./load-client.ts";
-import type { ClientConnectionOptions } from "./low-level-client.ts";
+import type { ClientConnectionOptions, ClientLogin } from "./low-level-client.ts";
 import {
   type PlatformaticConnection,
+  type PlatformaticLogin,
   type PlatformaticOptions,
   type ResolvedPlatformaticOptions,
   resolvePlatformaticOptions,
@@ -95,6 +96,29 @@ export function connectionOptions({ ssl, sasl }: PlatformaticConnection): Pick<C
   const tls = ssl === true ? {} : typeof ssl === "object" ? ssl : null;
   return {
     ...(tls === null ? {} : { tls }),
-    ...(sasl === undefined ? {} : { sasl: { ...sasl, mechanism: sasl.mechanism.toUpperCase() } }),
+    ...(sasl === undefined ? {} : { sasl: loginOf(sasl) }),
   };
+}
+
+function loginOf({ mechanism, ...credentials }: PlatformaticLogin): ClientLogin {
+  const checked = Object.entries(credentials).map(([name, one]) => [name, typeof one === "function" ? () => credentialOf(name, one) : one]);
+  return { mechanism: mechanism.toUpperCase(), ...(Object.fromEntries(checked) as Omit<ClientLogin, "mechanism">) };
+}
+
+/**
+ * What a function of the application gives. It may ask a server, which may fail for a moment: that is no refusal of the brokers, and the next
+ * connection asks again. What the function throws may hold the secret. So it is not shown, nor kept as the cause, because causes are logged.
+ */
+async function credentialOf(name: string, give: () => string | Promise<string>): Promise<string> {
+  let found: string;
+  try {
+    const credential: unknown = await give();
+    if (typeof credential === "string" && credential !== "") {
+      return credential;
+    }
+    found = credential === "" ? "an empty text" : typeof credential;
+  } catch (error) {
+    found = `${error instanceof Error ? error.name : "a value"} thrown. Its message is not shown, because it may hold the secret: log it in the function`;
+  }
+  throw new PlatformaticDriverError("authentication-failed", `expected the function sasl.${name} to give a text, found ${found}`);
 }
