@@ -34,6 +34,29 @@ test.each(["0000000100", "ffffffff00", "ffffff0000000001000000"])(
     expect((await failureAt([answer])) as Error).toMatchObject({ message: expect.stringMatching(/closed|timed out/i) as string }),
 );
 
+/** The answer to a SaslHandshake: no error, and one mechanism. */
+const handshake = (mechanism: string): string =>
+  framed(`CORRELATION00000000000100${mechanism.length.toString(16).padStart(2, "0")}${Buffer.from(mechanism).toString("hex")}`);
+/** An answer to a SaslAuthenticate with nothing in it. */
+const nothing = framed("CORRELATION00" + "0000" + "00" + "01" + "0000000000000000" + "00");
+
+const scram: ClientLogin = { mechanism: "SCRAM-SHA-256", username: "me", password: "secret" };
+const plain: ClientLogin = { mechanism: "PLAIN", username: "me", password: "secret" };
+
+test.each<[string, ClientLogin, readonly string[]]>([
+  ["a frame that is too short for a response, in the place of the handshake", plain, ["0000000100"]],
+  ["a frame that is too short for a response, after the handshake", plain, [handshake("PLAIN"), "0000000200ff"]],
+  ["an empty message of SCRAM", scram, [handshake("SCRAM-SHA-256"), nothing]],
+])("a login that is answered with %s ends its connection, and not the process", async (_, sasl, answers) => {
+  expect(explainFailure(await failureAt(answers, sasl), "b:1").code).toBe("protocol-mismatch");
+});
+
+/** A hexadecimal frame with its length. */
+function framed(content: string): string {
+  const bytes = content.replace("CORRELATION", "00000000").length / 2;
+  return bytes.toString(16).padStart(8, "0") + content;
+}
+
 /** A link to a broker that does nothing, and the connections that it has opened. */
 function linkWithConnections() {
   const opened: FakeConnection[] = [];

@@ -88,9 +88,12 @@ export class Link {
     connection.on("close", () => this.#end(opened));
     connection.reauthenticate = () => this.#retire(opened);
     const { host, port } = this.#address;
-    const connected = connection.connect(host, port).then(() => connection.socket && guardListeners(connection.socket));
+    const connected = connection.connect(host, port);
     const opened = { connection, connected, waiting: 0 };
     this.#open.add(opened);
+    const { socket } = connection;
+    // The client listens for data from this event on, and logs in with it: a login is guarded, too.
+    socket?.once(this.#options.tls === undefined ? "connect" : "secureConnect", () => guardListeners(socket));
     return opened;
   }
 
