@@ -58,12 +58,14 @@ const int64 = (value: number): string => BigInt.asUintN(64, BigInt(value)).toStr
 const places = (errorCode: string, aborted: string, records: string, tags: string): string =>
   "00000002" + errorCode + int64(9) + int64(8) + int64(0) + aborted + "ffffffff" + records + tags;
 
-test("a partition is read with its aborted transactions and the bytes of its records, and tags are skipped", () => {
+test("a partition is read with the throttle time, its aborted transactions and the bytes of its records, and tags are skipped", () => {
   const aborted = "02" + int64(7) + int64(3) + "00";
   // A tag of the partition that is not known, and a leader's address at the end: tag 0 is another field there.
-  const bytes = head + "02" + topicId + "02" + places("0000", aborted, "04aabbcc", "0105020102") + "00" + "01000301" + "0203";
+  const throttled = "000003e8" + head.slice(8);
+  const bytes = throttled + "02" + topicId + "02" + places("0000", aborted, "04aabbcc", "0105020102") + "00" + "01000301" + "0203";
   expect(parseFetchResponse(1, 1, 17, new PlainReader(Buffer.from(bytes, "hex")))).toEqual({
     errorCode: 0,
+    throttleMs: 1_000,
     partitions: [
       {
         topic: Buffer.from(topicId, "hex").toString("base64url"),

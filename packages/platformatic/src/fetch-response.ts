@@ -23,6 +23,8 @@ export interface FetchedPartition {
 
 export interface FetchResponse {
   readonly errorCode: number;
+  /** The quota of the client is used up. The broker reads nothing more of the connection for so long, and expects that nothing is sent to it (KIP-219). */
+  readonly throttleMs: number;
   readonly partitions: readonly FetchedPartition[];
 }
 
@@ -39,7 +41,7 @@ const divergingEpochTag = 0;
  *   aborted => producer_id first_offset TAGS
  */
 export function parseFetchResponse(_correlationId: number, _apiKey: number, version: number, reader: ResponseReader): FetchResponse {
-  reader.readInt32(); // throttle time: the broker holds back its answers itself
+  const throttleMs = reader.readInt32();
   const errorCode = reader.readInt16();
   reader.readInt32(); // session id: fetches have no session
   const partitions: FetchedPartition[] = [];
@@ -50,7 +52,7 @@ export function parseFetchResponse(_correlationId: number, _apiKey: number, vers
     }
     readTags(reader);
   }
-  return { errorCode, partitions };
+  return { errorCode, throttleMs, partitions };
 }
 
 function parsePartition(reader: ResponseReader, topic: string): FetchedPartition {

@@ -45,6 +45,8 @@ export class Fetcher {
   readonly #busy = new Set<string>();
   /** Brokers whose last fetch was not answered. */
   readonly #silent = new Set<number>();
+  /** Brokers to which nothing is sent before this time. */
+  readonly #throttledUntilMs = new Map<number, number>();
   #sent = 0;
   #isAwake = false;
   #timer: NodeJS.Timeout | undefined;
@@ -109,9 +111,14 @@ export class Fetcher {
         this.#parts.otherTopic(held);
       } else {
         const node = this.#nodeToRead(held, leader, nowMs);
-        const asked = byNode.get(node) ?? [];
-        byNode.set(node, asked);
-        asked.push({ held, offset: held.fetchFrom, leader });
+        const throttledMs = (this.#throttledUntilMs.get(node) ?? 0) - nowMs;
+        if (throttledMs > 0) {
+          wakeInMs = Math.min(wakeInMs, throttledMs);
+        } else {
+          const asked = byNode.get(node) ?? [];
+          byNode.set(node, asked);
+          asked.push({ held, offset: held.fetchFrom, leader });
+        }
       }
     }
     if (needsLeaders && !this.#parts.leaders.isFresh) {
@@ -182,7 +189,7 @@ export class Fetcher {
       const hasIds = asked.every(({ held }) => held.assignment.topicId !== null);
       const request = await this.#parts.cluster.request("Fetch", hasIds ? undefined : fetchesByIdFrom);
       const isById = request.version >= fetchesByIdFrom;
-      const { partitions, errorCode } = await this.#ask(
+      const { partitions, errorCode, throttleMs } = await this.#ask(
         node,
         purpose,
         request,
@@ -191,6 +198,10 @@ export class Fetcher {
       );
       if (this.#isStopped) {
         return;
+      }
+      if (throttleMs > 0) {
+        this.#throttledUntilMs.set(node, performance.now() + throttleMs); // what is sent before would time out
+        this.#parts.logger.debug({ node, throttleMs }, "the quota of the client is used up: the broker is asked again after this time");
       }
       if (errorCode !== 0) {
         throw new Error(`a fetch was answered with ${errorName(this.#parts.cluster.module, errorCode)}`);
