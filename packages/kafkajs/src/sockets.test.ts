@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import { Kafka, logLevel } from "kafkajs";
 import { expect, test } from "vitest";
 import { Sockets } from "./sockets.ts";
 import { KeptFetches } from "./wire/kept-fetches.ts";
@@ -20,7 +21,7 @@ test("a closed socket that is let go of over and over listens for nothing", asyn
 });
 
 test("a socket goes to the address that connectTo names", async () => {
-  const server = createServer((accepted) => accepted.end("here")).listen(0, "127.0.0.1");
+  const server = createServer((accepted) => accepted.end(framed([Buffer.from("here")]))).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const asked: unknown[] = [];
@@ -30,7 +31,7 @@ test("a socket goes to the address that connectTo names", async () => {
   });
   const socket = sockets.factory({ host: "broker.invalid", port: 9_092, ssl: null as never, onConnect: () => {} }) as Socket;
   const [answer] = (await once(socket, "data")) as [Buffer];
-  expect([asked, answer.toString()]).toEqual([[{ host: "broker.invalid", port: 9_092 }], "here"]);
+  expect([asked, answer.toString("utf8", 4)]).toEqual([[{ host: "broker.invalid", port: 9_092 }], "here"]);
   server.close();
 });
 
@@ -133,6 +134,25 @@ test("a frame that kafkajs cannot read ends its own connection with an error, an
   socket.on("data", (frame: Buffer) => frame.readInt32BE(4)); // as kafkajs reads the correlation id
   const [error] = (await once(socket, "error")) as [Error];
   expect(error.message).toContain("[protocol-mismatch] expected a response");
+});
+
+test.each<[string, Buffer]>([
+  ["nothing in it", int32(0)],
+  ["half a correlation id", framed([int16(1)])],
+  ["fewer bytes than none", int32(-1)],
+  ["a web page", Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n")],
+])("a client whose record batches are not read from the wire is refused, and no process ends, if an answer has %s", async (_, answer) => {
+  const server = createServer((accepted) => {
+    accepted.on("error", () => {});
+    accepted.once("data", () => accepted.write(answer));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const sockets = new Sockets();
+  const brokers = [`127.0.0.1:${(server.address() as AddressInfo).port}`];
+  const client = new Kafka({ brokers, socketFactory: sockets.factory, logLevel: logLevel.NOTHING, retry: { retries: 0 } });
+  await expect(client.admin().connect()).rejects.toThrow("[protocol-mismatch] expected");
+  sockets.destroy();
+  server.close();
 });
 
 test("half a frame is handed to nobody, and its end is seen", async () => {

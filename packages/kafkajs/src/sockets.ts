@@ -3,6 +3,7 @@ import { checkServerIdentity, connect as connectTls, type ConnectionOptions } fr
 import type { ISocketFactory, KafkaConfig } from "kafkajs";
 import { KafkaJsDriverError } from "./errors.ts";
 import type { BrokerAddress, ConnectTo } from "./options.ts";
+import { FrameReader } from "./wire/frame-reader.ts";
 import type { KeptFetches } from "./wire/kept-fetches.ts";
 import { WireTap } from "./wire/wire-tap.ts";
 
@@ -41,11 +42,12 @@ export class Sockets {
     const tls = ssl as ConnectionOptions | boolean | undefined;
     const address = this.#connectTo?.({ host, port }) ?? { host, port };
     const tap = this.#kept === null ? null : new WireTap(`${host}:${port}`, this.#kept);
-    const receiving = tap === null ? {} : { onread: tap.onread };
+    const reader = tap ?? new FrameReader();
+    const receiving = { onread: reader.onread }; // spread: Node's types for TLS lack it
     const socket = tls
       ? connectTls({ ...address, ...identityOf(host, address), ...(tls === true ? {} : tls), ...receiving }, onConnect)
       : connectPlain({ host: address.host, port: address.port, ...receiving }, onConnect);
-    tap?.attach(socket);
+    reader.attach(socket);
     socket.setKeepAlive(true, keepAliveDelayMs);
     this.#open.set(socket, { broker: `${host}:${port}`, sinceMs: Date.now(), tap });
     if (this.#isEnded) {

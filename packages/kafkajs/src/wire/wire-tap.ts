@@ -1,10 +1,9 @@
 import type { OnReadOpts, Socket } from "node:net";
-import { isKafkaJsDriverError, KafkaJsDriverError } from "../errors.ts";
 import { FetchAhead } from "./fetch-ahead.ts";
 import { askForBytes, emptyResponseTo, type FetchRequest, fetchRequestIn } from "./fetch-request.ts";
 import { type FetchedPartition, replaceRecords } from "./fetch-response.ts";
 import { FetchSize } from "./fetch-size.ts";
-import { FrameSplitter } from "./frame-splitter.ts";
+import { FrameReader } from "./frame-reader.ts";
 import type { KeptFetches } from "./kept-fetches.ts";
 
 /**
@@ -15,7 +14,7 @@ export class WireTap {
   readonly #broker: string;
   readonly #kept: KeptFetches;
   readonly #size: FetchSize;
-  readonly #splitter: FrameSplitter = new FrameSplitter((frame) => this.#receive(frame));
+  readonly #frames: FrameReader = new FrameReader((frame) => this.#receive(frame));
   /** The requests that are not answered, by correlation id. */
   readonly #asked = new Map<number, FetchRequest>();
   /** Requests that were answered here. The responses to them are left out, by correlation id. */
@@ -31,20 +30,20 @@ export class WireTap {
   }
 
   /** The option of the socket. With it, the socket itself emits no data. */
-  readonly onread: OnReadOpts = {
-    buffer: () => this.#splitter.target(),
-    callback: (count) => this.#read(count),
-  };
+  get onread(): OnReadOpts {
+    return this.#frames.onread;
+  }
 
   attach(socket: Socket): void {
     this.#socket = socket;
+    this.#frames.attach(socket);
     const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
     this.#ahead = new FetchAhead({
       send: (request) => {
         this.#askForBytes(request);
         return socket.writable && write(request.bytes); // kafkajs may have ended the connection
       },
-      answer: (frame, asked) => this.#orDestroyed(() => this.#handOn(frame, asked)),
+      answer: (frame, asked) => this.#frames.orDestroyed(() => this.#handOn(frame, asked)),
     });
     socket.write = (bytes: unknown, ...others: unknown[]) => (Buffer.isBuffer(bytes) && this.#isAnswered(bytes)) || write(bytes, ...others);
   }
@@ -61,7 +60,7 @@ export class WireTap {
       if (request !== ahead) {
         this.#ended.add(request.correlationId);
       }
-      this.#socket?.emit("data", emptyResponseTo(request));
+      this.#frames.handOn(emptyResponseTo(request));
     }
   }
 
@@ -85,10 +84,6 @@ export class WireTap {
     askForBytes(request, (askedBytes, partitions) => this.#size.ofEachPartition(askedBytes, partitions));
   }
 
-  #read(count: number): boolean {
-    return this.#orDestroyed(() => this.#splitter.filled(count));
-  }
-
   #receive(frame: Buffer): void {
     const correlationId = frame.length < 8 ? null : frame.readInt32BE(4);
     const request = correlationId === null ? undefined : this.#asked.get(correlationId);
@@ -96,18 +91,7 @@ export class WireTap {
       this.#asked.delete(request.correlationId);
       this.#handOn(frame, request);
     } else if (correlationId === null || !(this.#ended.delete(correlationId) || this.#ahead?.takes(correlationId, frame))) {
-      this.#socket?.emit("data", frame);
-    }
-  }
-
-  /** What cannot be read ends the connection: here, or in kafkajs, which throws out of its listener at a frame that is too short. */
-  #orDestroyed(read: () => void): boolean {
-    try {
-      read();
-      return true;
-    } catch (error) {
-      this.#socket?.destroy(isKafkaJsDriverError(error) ? error : notAResponse(error));
-      return false;
+      this.#frames.handOn(frame);
     }
   }
 
@@ -122,14 +106,6 @@ export class WireTap {
     if (handedOn.hasMore) {
       this.#ahead?.answered(request, fetched); // before the records are handled
     }
-    this.#socket?.emit("data", handedOn.frame);
+    this.#frames.handOn(handedOn.frame);
   }
-}
-
-function notAResponse(cause: unknown): KafkaJsDriverError {
-  return new KafkaJsDriverError(
-    "protocol-mismatch",
-    "expected a response to a request, found bytes that cannot be read as one. Is this a Kafka listener, and does nothing change the bytes on their way?",
-    { cause },
-  );
 }
