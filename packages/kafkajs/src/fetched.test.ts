@@ -21,28 +21,22 @@ async function batchesOf(compression: number): Promise<Buffer> {
   return Buffer.concat((await Promise.all(batches)).map(({ buffer }) => buffer));
 }
 
-test.each([
-  ["compressed batches", gzip],
-  ["batches that are not compressed", 0],
-])("when %s have been read, it says what they took unpacked", async (_what, compression) => {
+/** What was fetched of a partition: these bytes of a response. */
+function fetchedOf(bytes: Buffer, unpackedTo: (byteLength: number) => void = () => {}): FetchedAsBytes {
   const [assignment] = new HeldPartitions().renew({ t: [0] });
   if (assignment === undefined) {
     throw new Error("expected the partition that was assigned");
   }
+  const range = { topic: "t", partition: 0, fromOffset: 0n, nextOffset: 2n, highWatermark: 2n };
+  return new FetchedAsBytes({ ...range, abortedTransactions: [], bytes, unpackedTo }, assignment);
+}
+
+test.each([
+  ["compressed batches", gzip],
+  ["batches that are not compressed", 0],
+])("when %s have been read, it says what they took unpacked", async (_what, compression) => {
   const said: number[] = [];
-  const fetched = new FetchedAsBytes(
-    {
-      topic: "t",
-      partition: 0,
-      fromOffset: 0n,
-      nextOffset: 2n,
-      highWatermark: 2n,
-      abortedTransactions: [],
-      bytes: await batchesOf(compression),
-      unpackedTo: (byteLength) => said.push(byteLength),
-    },
-    assignment,
-  );
+  const fetched = fetchedOf(await batchesOf(compression), (byteLength) => said.push(byteLength));
   await fetched.prepare();
   for (let batch = fetched.next(); batch !== null; batch = fetched.next()) {
     expect(said, "before the last one has been read").toEqual([]);
@@ -50,4 +44,18 @@ test.each([
   expect(said.length).toBe(1);
   expect(said[0]).toBeGreaterThanOrEqual(2 * valueBytes);
   expect(said[0]).toBeLessThan(2 * valueBytes + 300);
+});
+
+test.each([
+  ["a small part of a response is handed over without the rest of it", 100, false],
+  ["a large part of a response is handed over without a copy", 2, true],
+])("%s", async (_what, responses, isShared) => {
+  const batches = await batchesOf(0);
+  const response = Buffer.allocUnsafeSlow(batches.length * responses);
+  const walk = fetchedOf(response.subarray(0, batches.copy(response)))
+    .next()
+    ?.walk();
+  expect(walk?.next()).toBe(true);
+  expect(walk?.valueBytes?.buffer === response.buffer).toBe(isShared);
+  expect(walk?.valueBytes?.buffer.byteLength).toBe(isShared ? response.length : batches.length);
 });

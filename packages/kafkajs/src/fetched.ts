@@ -44,6 +44,11 @@ export class FetchedAsMessages implements Fetched {
   }
 }
 
+/** What is a smaller part of its response gets bytes of its own at once: its handler may take long, and would hold the whole response for as long. */
+const smallShare = 1 / 8;
+/** The same if it waits. A larger part is not copied: that would cost more memory than it saves. */
+const smallShareOfWaiting = 1 / 2;
+
 /** Record batches as the broker has sent them. They are checked and decompressed when their turn comes. */
 export class FetchedAsBytes implements Fetched {
   readonly nextOffset: bigint;
@@ -55,18 +60,18 @@ export class FetchedAsBytes implements Fetched {
   #unpackedBytes = 0;
 
   constructor(fetched: KeptFetch, assignment: PartitionAssignment) {
-    this.#fetched = fetched;
+    this.#fetched = withOwnBytes(fetched, smallShare);
     this.#assignment = assignment;
-    this.#reader = createRecordSetReader({ ...fetched, assignment });
+    this.#reader = createRecordSetReader({ ...this.#fetched, assignment });
     this.nextOffset = fetched.nextOffset;
     this.byteLength = fetched.bytes.length;
   }
 
   keep(): void {
-    const { bytes } = this.#fetched;
-    if (!this.#isBegun && bytes.length < bytes.buffer.byteLength / 2) {
-      this.#fetched = { ...this.#fetched, bytes: Buffer.from(bytes) };
-      this.#reader = createRecordSetReader({ ...this.#fetched, assignment: this.#assignment });
+    const fetched = this.#isBegun ? this.#fetched : withOwnBytes(this.#fetched, smallShareOfWaiting);
+    if (fetched !== this.#fetched) {
+      this.#fetched = fetched;
+      this.#reader = createRecordSetReader({ ...fetched, assignment: this.#assignment });
     }
   }
 
@@ -85,4 +90,10 @@ export class FetchedAsBytes implements Fetched {
     }
     return set;
   }
+}
+
+/** The same, with bytes of its own if they are a smaller part of their response than this. */
+function withOwnBytes(fetched: KeptFetch, share: number): KeptFetch {
+  const { bytes } = fetched;
+  return bytes.length < bytes.buffer.byteLength * share ? { ...fetched, bytes: Buffer.from(bytes) } : fetched;
 }
