@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
+import { inspect } from "node:util";
 import { createConsumer, type FetchedBatch, silentLogger } from "@cdckit/consumer";
 import { isKafkaJsDriverError, kafkajs, type KafkaJsOptions } from "@cdckit/kafkajs";
 import { isRecordBatchError } from "@cdckit/record-batch";
@@ -220,7 +221,11 @@ describe.skipIf(skipReason !== "")("with TLS and a login", { meta: { skipReason 
   const values = Array.from({ length: 300 }, (_, at) => `${at} ${"x".repeat(2_000)}`);
 
   beforeAll(async () => {
-    kafka = await startSecuredKafka();
+    kafka = await startSecuredKafka({
+      "listener.name.login.sasl.enabled.mechanisms": "PLAIN,OAUTHBEARER",
+      "listener.name.login.oauthbearer.sasl.jaas.config":
+        'org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";',
+    });
     const client = new Kafka({ brokers: [kafka.plain], logLevel: logLevel.NOTHING });
     const [admin, producer] = [client.admin(), client.producer()];
     await Promise.all([admin.connect(), producer.connect()]);
@@ -252,7 +257,32 @@ describe.skipIf(skipReason !== "")("with TLS and a login", { meta: { skipReason 
       "from the wire",
     ).toBe(true);
   });
+
+  test("a function for a token may fail for a moment, and nothing of what it throws is shown", async () => {
+    let calls = 0;
+    const oauthBearerProvider = async (): Promise<{ value: string }> => {
+      if ([2, 4].includes(++calls)) {
+        throw new Error("canary");
+      }
+      return { value: unsecuredToken() };
+    };
+    const said: string[] = [];
+    const write = (fields: object, message: string): void => void said.push(`${message} ${inspect(fields, { depth: 10 })}`);
+    const driver = kafkajs({ brokers: [kafka.sasl], maxWaitMs: 100, sasl: { mechanism: "oauthbearer", oauthBearerProvider } });
+    const logger = { debug: write, info: write, warn: write, error: write };
+    expect(valuesOf(await readThroughDriver(driver, "secured", logger))).toEqual(values);
+    expect(calls).toBeGreaterThan(4);
+    expect(said.join("\n")).toContain("expected the function sasl.oauthBearerProvider to give { value }, a text, found Error thrown");
+    expect(said.join("\n")).not.toContain("canary");
+  });
 });
+
+/** A token that nobody has signed: https://kafka.apache.org/documentation/#security_sasl_oauthbearer */
+function unsecuredToken(): string {
+  const seconds = Math.floor(Date.now() / 1_000);
+  const parts = [{ alg: "none" }, { sub: username, iat: seconds, exp: seconds + 3_600 }];
+  return `${parts.map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".")}.`;
+}
 
 function valuesOf(batches: readonly FetchedBatch[]): readonly string[] {
   return batches.flatMap((batch) => {

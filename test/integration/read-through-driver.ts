@@ -1,8 +1,12 @@
-import { type DriverSink, type FetchedBatch, type KafkaDriver, silentLogger } from "@cdckit/consumer";
+import { type DriverSink, type FetchedBatch, type KafkaDriver, type Logger, silentLogger } from "@cdckit/consumer";
 import { uniqueName } from "./stack.ts";
 
 /** Reads a partition from its beginning to its end, through a driver. Rejects with the driver's error. */
-export async function readThroughDriver(driver: KafkaDriver, topic: string): Promise<readonly FetchedBatch[]> {
+export async function readThroughDriver(
+  driver: KafkaDriver,
+  topic: string,
+  logger: Logger = silentLogger,
+): Promise<readonly FetchedBatch[]> {
   const batches: FetchedBatch[] = [];
   let end: (batches: readonly FetchedBatch[]) => void = () => {};
   let fail: (error: Error) => void = () => {};
@@ -22,7 +26,7 @@ export async function readThroughDriver(driver: KafkaDriver, topic: string): Pro
     },
     failed: (error) => fail(error),
   };
-  const session = await driver.connect({ groupId: uniqueName("group"), topics: [topic], from: "earliest", logger: silentLogger }, sink);
+  const session = await driver.connect({ groupId: uniqueName("group"), topics: [topic], from: "earliest", logger }, sink);
   try {
     return await read;
   } finally {

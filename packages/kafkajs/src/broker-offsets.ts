@@ -17,7 +17,7 @@ import {
 import type { Admin } from "kafkajs";
 import { KafkaJsDriverError } from "./errors.ts";
 import type { ClusterQuestions } from "./cluster-questions.ts";
-import { coordinatorNotFound } from "./explain-failure.ts";
+import { coordinatorNotFound, loginUnfinished } from "./explain-failure.ts";
 import { landmarkOf } from "./landmarks.ts";
 
 /** What is answered while a coordinator or a leader moves, or is new. kafkajs' admin does not ask again after them. */
@@ -28,6 +28,7 @@ const passingErrors: ReadonlySet<unknown> = new Set([
   "LEADER_NOT_AVAILABLE",
   "NOT_LEADER_FOR_PARTITION",
   "REPLICA_NOT_AVAILABLE",
+  loginUnfinished,
 ]);
 const passingDeadlineMs = 15_000;
 const askAgainAfterMs = 200;

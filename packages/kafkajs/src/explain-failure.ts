@@ -29,6 +29,12 @@ const connectionNames: ReadonlySet<string> = new Set([
  */
 export const coordinatorNotFound = "KafkaJSGroupCoordinatorNotFound";
 
+/**
+ * The type of kafkajs' error if a broker is asked something else in the middle of a login. If no credential could be had for a login that has begun,
+ * kafkajs keeps the connection, and begins again on it.
+ */
+export const loginUnfinished = "ILLEGAL_SASL_STATE";
+
 /** kafkajs' failure as an error that says what to check. */
 export function explainFailure(error: unknown, brokers: string): KafkaJsDriverError {
   const chain = causesOf(error);

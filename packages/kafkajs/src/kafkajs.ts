@@ -7,6 +7,7 @@ import { whyNotLoaded } from "./why-not-loaded.ts";
 import { withoutIdleTimers } from "./idle-timers.ts";
 import { type JoinGate, joiningAfter } from "./join-gate.ts";
 import { toLogger } from "./log.ts";
+import { loginOf } from "./login.ts";
 import { BrokerOffsets } from "./broker-offsets.ts";
 import { type KafkaJsOptions, type ResolvedKafkaJsOptions, resolveKafkaJsOptions } from "./options.ts";
 import type { MakeProducer } from "./own-producer.ts";
@@ -211,10 +212,9 @@ function clientOf(
   };
   const patience = { requestTimeout: preflightRequestTimeoutMs, ...config, retry: preflightRetry };
   const { sockets } = ofBrokerOffsets;
-  // kafkajs writes an `authenticationProvider` into the login that it gets, which other drivers refuse, and a frozen one does not take.
   const { sasl } = connection;
   const makeClient = (clientConfig: KafkaConfig): Kafka =>
-    withoutIdleTimers(new module.Kafka(sasl === undefined ? clientConfig : { ...clientConfig, sasl: { ...sasl } }));
+    withoutIdleTimers(new module.Kafka(sasl === undefined ? clientConfig : { ...clientConfig, sasl: loginOf(sasl) }));
   const offsetsClient = makeClient({ ...patience, brokers: sockets.brokersWhileOpen(brokers), socketFactory: sockets.factory });
   return {
     kafka: makeClient(config),

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { causesOf, coordinatorNotFound } from "./explain-failure.ts";
+import { causesOf, coordinatorNotFound, loginUnfinished } from "./explain-failure.ts";
 
 export interface RestartParts {
   /** Starts kafkajs again. It has crashed, so that nothing of it runs. */
@@ -17,7 +17,7 @@ const maxFirstRestarts = 10;
 
 /**
  * Starts kafkajs again after a crash that it calls final, although what failed passes by itself: a connection that broke while it asked for
- * the group's coordinator.
+ * the group's coordinator, or one whose login was begun and not ended.
  */
 export class Restart {
   readonly #parts: RestartParts;
@@ -35,7 +35,7 @@ export class Restart {
 
   /** Whether kafkajs is started again after a pause. If it is not, the error is final. */
   after(error: Error): boolean {
-    const passes = causesOf(error).some(({ name }) => name === coordinatorNotFound);
+    const passes = causesOf(error).some(({ name, type }) => name === coordinatorNotFound || type === loginUnfinished);
     if (!passes || (!this.#hasJoined && this.#count >= maxFirstRestarts)) {
       return false;
     }
