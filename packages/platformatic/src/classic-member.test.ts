@@ -1,5 +1,4 @@
 import { silentLogger } from "@cdckit/consumer";
-import type { Place } from "@cdckit/driver";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ClassicMember } from "./classic-member.ts";
 import type { GroupMemberParts } from "./group-member.ts";
@@ -31,9 +30,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("a topic that was deleted when the group divided its partitions is read within a second after it is there again", async () => {
-  let count = 0;
-  const assigned: (readonly Place[])[] = [];
+/** The only member of a group that reads one topic, which has so many partitions at first. */
+function joinedMember(partitions: number) {
+  const topic = { partitions };
+  const assigned: (readonly number[])[] = [];
   const tuning = { sessionTimeoutMs: 45_000, rebalanceTimeoutMs: 60_000, heartbeatIntervalMs: 3_000, metadataMaxAgeMs: 60_000 };
   const member = new ClassicMember({
     cluster: lonelyGroup(),
@@ -43,8 +43,8 @@ test("a topic that was deleted when the group divided its partitions is read wit
     sink: {} as GroupMemberParts["sink"], // it is told of waits only, if it wants to
     topics: () => ["rows"],
     owned: () => [],
-    countPartitions: () => Promise.resolve(new Map([["rows", count]])),
-    assigned: (places) => void assigned.push(places),
+    countPartitions: () => Promise.resolve(new Map([["rows", topic.partitions]])),
+    assigned: (places) => void assigned.push(places.map(({ partition }) => partition)),
     lost: () => {},
     acknowledged: () => {},
     fail: (error) => {
@@ -52,11 +52,32 @@ test("a topic that was deleted when the group divided its partitions is read wit
     },
   });
   member.start();
+  return { member, topic, assigned };
+}
+
+test("a topic that was deleted when the group divided its partitions is read within a second after it is there again", async () => {
+  const { member, topic, assigned } = joinedMember(0);
   await vi.advanceTimersByTimeAsync(0);
   expect(assigned).toEqual([[]]);
 
-  count = 2;
+  topic.partitions = 2;
   await vi.advanceTimersByTimeAsync(1_000);
   member.stop();
   expect(assigned.at(-1)).toHaveLength(2);
+});
+
+test.each([
+  ["more", 6, [0, 1, 2, 3, 4, 5]],
+  ["fewer", 2, [0, 1]],
+])("a topic that is there again with %s partitions is divided once more, and not while it is away", async (_, partitions, expected) => {
+  const { member, topic, assigned } = joinedMember(4);
+  await vi.advanceTimersByTimeAsync(0);
+  topic.partitions = 0;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(assigned).toEqual([[0, 1, 2, 3]]);
+
+  topic.partitions = partitions;
+  await vi.advanceTimersByTimeAsync(120_000);
+  member.stop();
+  expect(assigned).toEqual([[0, 1, 2, 3], expected]);
 });

@@ -34,7 +34,7 @@ export class ClassicMember implements GroupMember {
   #wake: () => void = () => {};
   #settled: (() => void)[] = [];
   #beating: NodeJS.Timeout | undefined;
-  #growth: NodeJS.Timeout | undefined;
+  #looking: NodeJS.Timeout | undefined;
   #isLeader = false;
   /** How many partitions the topics of the group had when they were divided. */
   #counts: ReadonlyMap<string, number> = new Map();
@@ -60,7 +60,7 @@ export class ClassicMember implements GroupMember {
   start(): void {
     void this.#run();
     this.#scheduleBeat();
-    this.#watchGrowth();
+    this.#watchCounts();
   }
 
   rejoin(): void {
@@ -83,7 +83,7 @@ export class ClassicMember implements GroupMember {
   stop(): void {
     this.#stopped.abort();
     clearTimeout(this.#beating);
-    clearTimeout(this.#growth);
+    clearTimeout(this.#looking);
     this.#waiting?.end();
     this.#wake();
     this.#settle();
@@ -188,7 +188,7 @@ export class ClassicMember implements GroupMember {
     if (absent.length > 0) {
       this.#parts.logger.warn({ topics: absent }, "topics of the group have no partitions; they are looked for every second");
     }
-    this.#watchGrowth();
+    this.#watchCounts();
     return [...assignPartitions(subscriptions, this.#counts)].map(([memberId, places]) => ({
       memberId,
       assignment: writeAssignment(places),
@@ -283,14 +283,17 @@ export class ClassicMember implements GroupMember {
     }
   }
 
-  /** The leader looks from time to time whether topics have got more partitions, and often while one of them has none. */
-  #watchGrowth(): void {
-    clearTimeout(this.#growth);
+  /**
+   * The leader looks from time to time how many partitions topics have, and often while one of them has none. A topic has fewer if it was created
+   * again. One that is away is not divided anew: its members keep what they have until it is there again.
+   */
+  #watchCounts(): void {
+    clearTimeout(this.#looking);
     if (!this.#isStopped) {
       const { metadataMaxAgeMs } = this.#parts.tuning;
       const isAbsent = this.#isLeader && this.#absentTopics().length > 0;
       const pauseMs = isAbsent ? Math.min(absentTopicPauseMs, metadataMaxAgeMs) : metadataMaxAgeMs;
-      this.#growth = setTimeout(() => void this.#look().finally(() => this.#watchGrowth()), pauseMs);
+      this.#looking = setTimeout(() => void this.#look().finally(() => this.#watchCounts()), pauseMs);
     }
   }
 
@@ -304,8 +307,8 @@ export class ClassicMember implements GroupMember {
     }
     const before = this.#counts;
     const counts = await this.#parts.countPartitions([...before.keys()]).catch(() => before);
-    const hasGrown = [...counts].some(([topic, count]) => count > (before.get(topic) ?? 0));
-    if (hasGrown && before === this.#counts && !this.#isStopped) {
+    const hasChanged = [...counts].some(([topic, count]) => count > 0 && count !== before.get(topic));
+    if (hasChanged && before === this.#counts && !this.#isStopped) {
       this.rejoin();
     }
   }
