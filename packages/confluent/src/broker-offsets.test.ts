@@ -20,10 +20,8 @@ function brokersOf(answersTo: (timestamp: number, isolationLevel: number) => rea
         done(null, [{ name: "rows", topicId: { base64: "" }, partitions }]),
       listOffsets: (asked: Asked, { isolationLevel }: Parameters<ListOffsets>[1], done: Parameters<ListOffsets>[2]) => {
         const answers = answersTo(asked[0]?.offset.timestamp ?? 0, isolationLevel);
-        done(
-          null,
-          answers.map((answer, i) => ({ topic: "rows", partition: i, offset: -1, ...answer })),
-        );
+        const listed = answers.map((answer, i) => ({ topic: "rows", partition: i, offset: -1, ...answer }));
+        done(listed.length === 0 ? noEntry : null, listed);
       },
     } as unknown as LowLevelAdmin; // as much as is asked
     made.push(admin);
@@ -36,12 +34,22 @@ function brokersOf(answersTo: (timestamp: number, isolationLevel: number) => rea
 /** As brokers answer while a new leader does not know how far the log is written (KIP-207). librdkafka passes the error on with the partition. */
 const notAvailable = Object.assign(new Error("Broker: Offset not available"), { code: 78 }) as ClientError;
 
+/** As version 2.15.1 answers if no partition of the question has a leader. */
+const noEntry = Object.assign(new Error("Local: No such entry"), { code: -156 }) as ClientError;
+
 test("an offset that librdkafka gives although no leader has answered is none: the end of a log is not below its start", async () => {
   // As version 2.15.1 answers just after a broker was killed.
   const { brokers, made } = brokersOf(() => [{ offset: 7 }, { offset: -1001 }]);
   expect([...(await brokers.ends(["rows"])).keys()]).toEqual([placeOf("rows", 0)]);
   expect([...(await brokers.offsetsAt(["rows"], 5n))]).toEqual([[placeOf("rows", 0), 7n]]);
   expect(made.length).toBeGreaterThanOrEqual(2); // the first client may know a leader that is none any more
+});
+
+test("partitions without a leader are left out, also if there are no others", async () => {
+  const { brokers, made } = brokersOf(() => []);
+  expect([...(await brokers.ends(["rows"])).keys()]).toEqual([]);
+  expect([...(await brokers.offsetsAt(["rows"], 5n))]).toEqual([]);
+  expect(made.length).toBeGreaterThanOrEqual(2); // another client learns who leads by then
 });
 
 test("a log whose start alone is known does not end there: the partition is left out until a leader has said where it ends", async () => {

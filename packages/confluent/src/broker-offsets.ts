@@ -157,7 +157,7 @@ export class BrokerOffsets implements BrokerQuestions {
 
   /**
    * Null if a leader has answered that there is no such record. Partitions without an answer are left out. One whose leader has just gone has no
-   * error, and -1001 for its offset (seen with 2.15.1).
+   * error, and -1001 for its offset; if none of them has a leader, the question itself is refused (seen with 2.15.1).
    */
   async #offsets(
     partitions: readonly TopicPartition[],
@@ -170,13 +170,13 @@ export class BrokerOffsets implements BrokerQuestions {
       const options = { timeout: answerDeadlineMs, isolationLevel };
       const answers = await this.#ask<readonly { topic: string; partition: number; offset: number; error?: ClientError }[]>((admin, done) =>
         admin.listOffsets(specs, options, done),
-      );
+      ).catch(noneIfNoneIsLed);
       for (const { topic, partition, offset, error } of answers) {
         if (error === undefined && offset >= noSuchRecord) {
           found.set(placeOf(topic, partition), offset === noSuchRecord ? null : BigInt(offset));
         }
       }
-      if (answers.some(({ error, offset }) => error !== undefined || offset < noSuchRecord)) {
+      if (found.size < partitions.length) {
         this.#admins.replace(); // it may know a leader that is none any more
       }
     }
@@ -209,4 +209,11 @@ export class BrokerOffsets implements BrokerQuestions {
     const late = (): Error => new ConfluentDriverError("brokers-unreachable", `no answer within ${deadlineMs} ms`);
     return bounded(asked, deadlineMs + 1_000, late, this.#closed.signal);
   }
+}
+
+function noneIfNoneIsLed(error: unknown): readonly [] {
+  if ((error as Partial<ClientError>).code !== codes.noEntry) {
+    throw error;
+  }
+  return [];
 }

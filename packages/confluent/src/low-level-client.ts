@@ -152,6 +152,7 @@ export const codes = {
   assignPartitions: -175,
   revokePartitions: -174,
   state: -172,
+  noEntry: -156,
   notImplemented: -170,
   authentication: -169,
   ssl: -181,
