@@ -61,20 +61,19 @@ describe.skipIf(skipReason !== "")("a partition whose only broker is gone", { me
         info: (fields: { readonly what?: string }, message: string) =>
           fields.what === connection && message.endsWith("is not waited for any more") && ends.push(message),
       } as typeof silentLogger;
-      const consumer = createConsumer({
-        driver: make(cluster.brokers),
-        groupId: uniqueName("leaderless"),
-        topics: [led, lost],
-        signals: false,
-        logger,
-      });
-      const handled: string[] = [];
-      consumer.on("*", ({ record }) => void handled.push(record.topic));
-      const run = consumer.run().catch(() => {});
-      onTestFinished(async () => {
-        await consumer.stop();
-        await run;
-      });
+      const begin = () => {
+        const groupId = uniqueName("leaderless");
+        const consumer = createConsumer({ driver: make(cluster.brokers), groupId, topics: [led, lost], signals: false, logger });
+        const handled: string[] = [];
+        consumer.on("*", ({ record }) => void handled.push(record.topic));
+        const run = consumer.run().catch(() => {});
+        onTestFinished(async () => {
+          await consumer.stop();
+          await run;
+        });
+        return { consumer, handled };
+      };
+      const { consumer, handled } = begin();
       const writeTo = (topic: string): Promise<unknown> =>
         producers[topic === led ? 0 : 1].send({ topic, messages: [{ value: '{"id":1}' }] });
       await Promise.all([led, lost].map(writeTo));
@@ -106,10 +105,22 @@ describe.skipIf(skipReason !== "")("a partition whose only broker is gone", { me
       await vi.waitFor(() => expect(handled.filter((topic) => topic === led)).toHaveLength(2), 30_000);
       expect(consumer.health().waits).toMatchObject([expected]);
 
+      // A member that starts meanwhile reads what it can.
+      const late = begin();
+      await vi.waitFor(() => expect(late.handled).toEqual([led, led]), 30_000);
+      const startOffset = {
+        what: "the start offset",
+        place: `${lost}[0]`,
+        cause: `[partition-unavailable] no broker knows the ends of ${lost}[0]`,
+      };
+      await vi.waitFor(() => expect(late.consumer.health()).toMatchObject({ live: true, waits: [startOffset] }), withinMs);
+
       await startSecond();
       await vi.waitFor(() => expect(consumer.health()).toMatchObject({ ready: true, waits: [], reasons: [] }), 60_000);
       await writeTo(lost);
       await vi.waitFor(() => expect(handled.filter((topic) => topic === lost)).toHaveLength(2), 30_000);
+      await vi.waitFor(() => expect(late.handled.filter((topic) => topic === lost)).toHaveLength(2), 30_000);
+      expect(late.consumer.health()).toMatchObject({ ready: true, waits: [] });
     });
   });
 });

@@ -35,7 +35,12 @@ export async function missingAt(
 export function endsAt(ends: ReadonlyMap<string, LogEnds>, { topic, partition }: Place): LogEnds {
   const log = ends.get(placeOf(topic, partition));
   if (log === undefined) {
-    throw new Error(`no broker knows the ends of ${topic}[${partition}]`);
+    throw unknownEndsError({ topic, partition });
   }
   return log;
+}
+
+/** No leader has said where the log begins and ends. */
+export function unknownEndsError({ topic, partition }: Place): Error {
+  return new Error(`no broker knows the ends of ${topic}[${partition}]`);
 }

@@ -1,15 +1,15 @@
 import { type OffsetCommit, silentLogger, type Subscription, type WaitFor } from "@cdckit/consumer";
 import { ProbeSink } from "@cdckit/testkit";
-import { describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Assignments, type HeldPartition } from "./assignments.ts";
 import type { BrokerQuestions, Tried } from "./broker-questions.ts";
 import { Commits } from "./commits.ts";
 import { DriverError, type MakeDriverError } from "./errors.ts";
 import { missingAt } from "./log-ranges.ts";
-import type { Position } from "./lost-range.ts";
+import type { LogEnds, Position } from "./lost-range.ts";
 import { PartitionStarter } from "./partition-starter.ts";
 import { type Place, placeOf } from "./place.ts";
-import { resolveStarts } from "./starts.ts";
+import { type FoundStarts, type LostStart, resolveStarts } from "./starts.ts";
 
 const places: readonly Place[] = [0, 1].map((partition) => ({ topic: "t", partition }));
 const subscription = { groupId: "g", topics: ["t"], from: "earliest", logger: silentLogger } as const;
@@ -199,12 +199,22 @@ test("a partition whose ends no broker knows yet does not start: at 0 it would b
   const { assignments, brokers, ends, answer } = setUp();
   answer();
   ends.delete(placeOf("t", 1));
-  const starts = resolveStarts(brokers, subscription, assignments.add(places.slice(1)), assignments);
-  await expect(starts).rejects.toThrow("no broker knows the ends of t[1]");
+  const found = await resolveStarts(brokers, subscription, assignments.add(places.slice(1)), assignments);
+  expect([startsOf(found), reasonsOf(found)]).toEqual([[], ["no broker knows the ends of t[1]"]]);
 });
 
+/** The starts that are known, as `partition@offset`. */
+function startsOf(found: FoundStarts | LostStart): readonly string[] {
+  return "lost" in found ? [] : found.starts.map(({ assignment, offset }) => `${assignment.partition}@${offset}`);
+}
+
+/** Why the others are not known. */
+function reasonsOf(found: FoundStarts | LostStart): readonly string[] {
+  return "lost" in found ? [] : [...found.unknown.values()].map(({ message }) => message);
+}
+
 /** What a start since a time finds if the brokers answer this about the first records of that time. */
-async function startsSince(found: ReadonlyMap<string, bigint | null>): Promise<unknown> {
+async function startsSince(found: ReadonlyMap<string, bigint | null>): Promise<FoundStarts | LostStart> {
   const { assignments, brokers, answer } = setUp([]);
   answer();
   const since = { ...brokers, committed: () => Promise.resolve(new Map()), offsetsAt: () => Promise.resolve(found) };
@@ -213,11 +223,12 @@ async function startsSince(found: ReadonlyMap<string, bigint | null>): Promise<u
 
 test("a partition without a record of the time or later starts at its end", async () => {
   const found = new Map(places.map(({ topic, partition }) => [placeOf(topic, partition), null]));
-  expect(await startsSince(found)).toMatchObject([{ offset: 10n }, { offset: 10n }]);
+  expect(startsOf(await startsSince(found))).toEqual(["0@10", "1@10"]);
 });
 
 test("a partition of which no broker has said whether it has such a record does not start: at its end it would pass records over", async () => {
-  await expect(startsSince(new Map([[placeOf("t", 0), 7n]]))).rejects.toThrow("no broker knows the first record of the time in t[1]");
+  const found = await startsSince(new Map([[placeOf("t", 0), 7n]]));
+  expect([startsOf(found), reasonsOf(found)]).toEqual([["0@7"], ["no broker knows the first record of the time in t[1]"]]);
 });
 
 test("a partition whose ends are not known at first starts when they are, and the log says what it waits for", async () => {
@@ -289,8 +300,70 @@ test("a topic that no broker knows does not start, though its log and its commit
   const { assignments, brokers, answer } = setUp();
   answer();
   const away = { ...brokers, topicIds: async () => new Map([["t", null]]) };
-  const starts = resolveStarts(away, subscription, assignments.add(places.slice(1)), assignments);
-  await expect(starts).rejects.toThrow("topic t was deleted or created");
+  const found = await resolveStarts(away, subscription, assignments.add(places.slice(1)), assignments);
+  expect([startsOf(found), reasonsOf(found)]).toEqual([[], [expect.stringContaining("topic t was deleted or created")]]);
+});
+
+test("a topic that is away holds up no partition of another topic", async () => {
+  const { assignments, brokers, ends, answer } = setUp();
+  answer();
+  const ids = new Map([
+    ["t", "id"],
+    ["gone", null],
+  ]);
+  ends.set(placeOf("gone", 0), { low: 0n, high: 1n });
+  const asked = assignments.add([...places.slice(1), { topic: "gone", partition: 0 }]);
+  const found = await resolveStarts({ ...brokers, topicIds: async () => ids }, subscription, asked, assignments);
+  expect([startsOf(found), reasonsOf(found)]).toEqual([["1@6"], [expect.stringContaining("topic gone was deleted or created")]]);
+});
+
+describe("a partition without a leader", () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
+  afterEach(() => void vi.useRealTimers());
+  const overAMinute = 61_000;
+
+  /** Two partitions, of which the second has no leader. The first question is answered at once, and each of these after over a minute. */
+  async function begun(answers: ((ends: Map<string, LogEnds>) => void)[]) {
+    const { answer, assignments, brokers, ends, ...parts } = setUp([], { offset: 7n, topicId: "id" });
+    const { started, waits, failures } = parts;
+    const seen: unknown[] = [];
+    let asked = 0;
+    Object.assign(brokers, {
+      ends: async () => {
+        if (asked++ > 0) {
+          seen.push(structuredClone({ started, waits, failures }));
+          vi.advanceTimersByTime(overAMinute);
+          answers.shift()?.(ends);
+        }
+        return ends;
+      },
+    });
+    ends.delete(placeOf("t", 1));
+    answer();
+    parts.starter.begin(assignments.add(places));
+    await Promise.all(assignments.all().map(({ start }) => start));
+    return { ...parts, seen };
+  }
+  const without = (): void => {};
+
+  test("holds up no other, and starts when it has one again: until then it is waited for, however long that is", async () => {
+    const again = (ends: Map<string, LogEnds>): void => void ends.set(placeOf("t", 1), { low: 5n, high: 10n });
+    const { seen, started, failures, waits } = await begun([without, again]);
+    const wait = { what: "the start offset", host: "b:1", place: "t[1]" };
+    expect(seen).toEqual([
+      { started: ["0@7"], waits: [[wait]], failures: [] },
+      { started: ["0@7"], waits: [[wait, "Error: [partition-unavailable] no broker knows the ends of t[1]"]], failures: [] },
+    ]);
+    expect([started, failures, waits]).toEqual([["0@7", "1@6"], [], []]);
+  });
+
+  test("does not hide that no broker answers: a minute after the last answer, the session fails", async () => {
+    const silent = (): never => {
+      throw new Error("no broker answers");
+    };
+    const { started, failures } = await begun([without, silent]);
+    expect([started, failures]).toEqual([["0@7"], ["no broker answers"]]);
+  });
 });
 
 test("a start that is not known is a wait with its partitions and the cause, while the brokers are asked, and ends with the start", async () => {
@@ -328,7 +401,7 @@ test("a start that is not known is a wait with its partitions and the cause, whi
   expect(seen).toEqual([
     [[wait]],
     [[wait, unstableText]],
-    [[wait, unstableText, "Error: [partition-unavailable] no broker knows the ends of t[1]"]],
+    [[{ ...wait, place: "t[1]" }]], // the other one has started
   ]);
   expect([started.sort(), waits]).toEqual([["0@7", "1@6"], []]);
 });

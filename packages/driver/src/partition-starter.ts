@@ -6,11 +6,13 @@ import type { BrokerQuestions, Tried } from "./broker-questions.ts";
 import { DriverError, type MakeDriverError } from "./errors.ts";
 import { isOfAnotherTopic, lostRangeError } from "./lost-range.ts";
 import { passingMs, placeText } from "./partition-waits.ts";
-import { type LostStart, resolveStarts, type Start } from "./starts.ts";
+import { type FoundStarts, type LostStart, resolveStarts, type Start } from "./starts.ts";
 
-/** How long a member tries to find out where its partitions start. */
+/** So long without an answer of the brokers, a start fails the session. */
 const startDeadlineMs = 60_000;
 const startPauseMs = 500;
+/** A partition may be without a leader for hours, and each question about it is also a claim of sinks. */
+const maxStartPauseMs = 5_000;
 const maxCauses = 8;
 
 /** What starting partitions needs of a driver. */
@@ -39,7 +41,7 @@ export interface PartitionStarterParts<Held extends HeldPartition> {
   readonly makeError: MakeDriverError;
   /** Aborted when the session is closed. */
   readonly over: AbortSignal;
-  /** Ends the session: a start was not found out within a minute, or it is a lost range at which the consumer halts. */
+  /** Ends the session: no broker has answered for a minute where partitions start, or it is a lost range at which the consumer halts. */
   readonly fail: (error: unknown) => void;
 }
 
@@ -84,53 +86,70 @@ export class PartitionStarter<Held extends HeldPartition> {
     return renewed;
   }
 
-  /** Never rejects. A new assignment begins in the next turn, when the consumer knows it. */
+  /**
+   * Never rejects. A new assignment begins in the next turn, when the consumer knows it. A partition of which the start is not known, as without a
+   * leader, holds up no other.
+   */
   async #startOf(added: readonly OwnAssignment[], moveTo: bigint | null): Promise<void> {
     await Promise.resolve();
     const { sink, host } = this.#parts;
-    const wait = sink.waiting?.({ what: "the start offset", host, place: placeText(added) });
-    await this.#startOnceKnown(added, moveTo, wait);
-    wait?.end();
+    for (let rest = added; rest.length > 0; ) {
+      const wait = sink.waiting?.({ what: "the start offset", host, place: placeText(rest) });
+      rest = await this.#startKnown(rest, moveTo, wait);
+      wait?.end();
+    }
   }
 
-  async #startOnceKnown(added: readonly OwnAssignment[], moveTo: bigint | null, wait: OpenWait | undefined): Promise<void> {
-    const { over, subscription, fail, isTransient = () => true } = this.#parts;
+  /** Starts what can start, as soon as that is one of them, and returns the others. */
+  async #startKnown(added: readonly OwnAssignment[], moveTo: bigint | null, wait: OpenWait | undefined): Promise<readonly OwnAssignment[]> {
+    const { over, fail, isTransient = () => true } = this.#parts;
     const beginMs = performance.now();
+    let answeredMs = beginMs;
+    const sinceMs = (time: number): number => performance.now() - time;
     const tried = (failure: unknown): void => {
-      if (performance.now() - beginMs >= passingMs) {
+      if (sinceMs(beginMs) >= passingMs) {
         wait?.failed(this.#explained(failure));
       }
     };
-    for (const deadline = performance.now() + startDeadlineMs; ; ) {
+    for (let pauseMs = startPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxStartPauseMs)) {
       // Partitions that were given up or moved meanwhile are left out, so that a range that is lost there does not fail this session.
       const current = this.#current(added);
       if (current.length === 0) {
-        return;
+        return [];
       }
       try {
         const found = await this.#resolve(current, moveTo, tried);
-        if ("length" in found) {
-          found.forEach((start) => this.#startAt(start, moveTo === null && start.committed === null));
-          return;
+        if ("lost" in found) {
+          await this.#halt(found);
+          continue; // if the partition was given up or moved meanwhile, the others start
         }
-        await this.#halt(found);
-        continue; // if the partition was given up or moved meanwhile, the others start
+        const { starts, unknown } = found;
+        starts.forEach((start) => this.#startAt(start, moveTo === null && start.committed === null));
+        if (starts.length > 0) {
+          return [...unknown.keys()];
+        }
+        answeredMs = performance.now();
+        this.#unknown([...unknown.values()][0], tried);
       } catch (error) {
         if (this.#current(added).length === 0) {
-          return;
+          return [];
         }
-        if (performance.now() > deadline || !isTransient(error)) {
+        if (sinceMs(answeredMs) > startDeadlineMs || !isTransient(error)) {
           fail(error);
-          return;
+          return [];
         }
-        tried(error);
-        subscription.logger.debug(
-          { err: error },
-          "the offsets at which partitions start could not be found out; the brokers are asked again",
-        );
+        this.#unknown(error, tried);
       }
-      await delay(startPauseMs, undefined, { signal: over }).catch(() => {});
+      await delay(pauseMs, undefined, { signal: over }).catch(() => {});
     }
+  }
+
+  #unknown(why: unknown, tried: Tried): void {
+    tried(why);
+    this.#parts.subscription.logger.debug(
+      { err: why },
+      "the offsets at which partitions start could not be found out; the brokers are asked again",
+    );
   }
 
   /**
@@ -166,7 +185,7 @@ export class PartitionStarter<Held extends HeldPartition> {
     return this.#parts.assignments.heldOf(added).flatMap(({ assignment, isOver }) => (isOver ? [] : [assignment]));
   }
 
-  #resolve(added: readonly OwnAssignment[], moveTo: bigint | null, tried: Tried): Promise<readonly Start[] | LostStart> {
+  #resolve(added: readonly OwnAssignment[], moveTo: bigint | null, tried: Tried): Promise<FoundStarts | LostStart> {
     const { brokers, subscription, assignments } = this.#parts;
     const startAt: Subscription["startAt"] = async (asked) => asked.map((assignment) => ({ assignment, offset: moveTo ?? 0n }));
     return resolveStarts(brokers, moveTo === null ? subscription : { ...subscription, startAt }, added, assignments, tried);

@@ -1,9 +1,9 @@
 import type { Logger, LostRange, OffsetCommit, Subscription } from "@cdckit/consumer";
 import type { Assignments, HeldPartition, OwnAssignment } from "./assignments.ts";
 import type { BrokerQuestions, Tried } from "./broker-questions.ts";
-import { endsAt } from "./log-ranges.ts";
+import { unknownEndsError } from "./log-ranges.ts";
 import { isOfAnotherTopic, type LogEnds, lostRangeAt, type Position, readableEnd, resumeOffset } from "./lost-range.ts";
-import { placeNamed, placeOf, topicsOf } from "./place.ts";
+import { type Place, placeOf, topicsOf } from "./place.ts";
 import { unchangedTopics } from "./unchanged-topics.ts";
 
 /** Where a partition starts, and why there. */
@@ -26,6 +26,13 @@ export interface LostStart {
   readonly commit: Position | null;
 }
 
+/** What is known of the partitions that are to start. */
+export interface FoundStarts {
+  readonly starts: readonly Start[];
+  /** Why each of the others cannot start yet: nobody leads it, or its topic is away. They are asked for again. */
+  readonly unknown: ReadonlyMap<OwnAssignment, Error>;
+}
+
 /**
  * Decides where partitions start. The position of `startAt` comes first, then the group's commit, then `from`. A position in an earlier topic of
  * the same name is a lost range. Kafka deletes the commits of a topic with the topic. So if there is no commit, the position of this member in
@@ -37,7 +44,7 @@ export async function resolveStarts<Held extends HeldPartition>(
   assignments: readonly OwnAssignment[],
   held: Pick<Assignments<Held>, "readBefore">,
   tried?: Tried,
-): Promise<readonly Start[] | LostStart> {
+): Promise<FoundStarts | LostStart> {
   const { from, startAt, logger } = subscription;
   const topics = topicsOf(assignments);
   const ids = await brokers.topicIds(topics);
@@ -52,42 +59,38 @@ export async function resolveStarts<Held extends HeldPartition>(
   ]);
   const firstOf = await firstOffsets(brokers, from, topics, tried);
   const unchanged = unchangedTopics(topics, ids, await brokers.topicIds(topics));
-  topics.forEach((topic) => requireUnchanged(topic, unchanged));
-  if (startAt === undefined) {
-    tellOfCommits(logger, from, assignments, committed);
-  }
   const starts: Start[] = [];
+  const unknown = new Map<OwnAssignment, Error>();
   for (const assignment of assignments) {
     const place = placeOf(assignment.topic, assignment.partition);
     const commit = committed.get(place) ?? null;
     const ofSink = given.get(assignment) ?? null;
-    if (ofSink !== null && commit === null) {
-      warnWithoutId(logger, assignment);
-    }
     const known =
       ofSink ??
       commit ??
       outdated(held.readBefore(assignment), assignment) ??
       (resets?.has(place) === true ? fromTheStart : null) ??
       askedFor(from, assignment);
-    const log = endsAt(ends, assignment);
-    const start = await startAtPosition(brokers, subscription, { assignment, known, commit, log, first: firstOf(place, log) });
-    if ("lost" in start) {
-      return { ...start, keptBy: ofSink === null ? "group" : "sink", commit };
+    const start = await startAtPosition(brokers, subscription, { unchanged, ends, firstOf }, { assignment, known, commit, ofSink });
+    if (start instanceof Error) {
+      unknown.set(assignment, start);
+    } else if ("lost" in start) {
+      return start;
+    } else {
+      starts.push(start);
     }
-    starts.push(start);
   }
-  return starts;
+  if (startAt === undefined) {
+    tellOfCommits(logger, from, starts);
+  }
+  return { starts, unknown };
 }
 
 /** Whoever has changed `from` to read records again sees nothing come, and no error. */
-function tellOfCommits(
-  logger: Logger,
-  from: Subscription["from"],
-  assignments: readonly OwnAssignment[],
-  committed: ReadonlyMap<string, unknown>,
-): void {
-  const partitions = assignments.map(({ topic, partition }) => placeOf(topic, partition)).filter((place) => committed.has(place));
+function tellOfCommits(logger: Logger, from: Subscription["from"], starts: readonly Start[]): void {
+  const partitions = starts
+    .filter(({ committed }) => committed !== null)
+    .map(({ assignment: { topic, partition } }) => placeOf(topic, partition));
   if (partitions.length > 0) {
     logger.info(
       { partitions, from: typeof from === "string" ? from : Object.keys(from)[0] },
@@ -100,34 +103,58 @@ function tellOfCommits(
  * If a topic was recreated between the questions, the old commit would count as a position in the new topic, and what is before it would never be
  * read. So all of them are asked again.
  */
-function requireUnchanged(topic: string, unchanged: ReadonlySet<string>): void {
-  if (!unchanged.has(topic)) {
-    throw new Error(`topic ${topic} was deleted or created while its offsets were asked for`);
-  }
+function changedTopicError({ topic }: Place): Error {
+  return new Error(`topic ${topic} was deleted or created while its offsets were asked for`);
+}
+
+/** At its end, the partition would pass records over. */
+function unknownTimeError({ topic, partition }: Place): Error {
+  return new Error(`no broker knows the first record of the time in ${topic}[${partition}]`);
+}
+
+/** What the brokers have answered about all partitions that are to start. */
+interface Answers {
+  readonly unchanged: ReadonlySet<string>;
+  readonly ends: ReadonlyMap<string, LogEnds>;
+  readonly firstOf: (place: string, log: LogEnds) => bigint | null;
 }
 
 interface Found {
   readonly assignment: OwnAssignment;
   readonly known: Position | null;
   readonly commit: Position | null;
-  readonly log: LogEnds;
-  /** Where the partition starts without a position. */
-  readonly first: bigint;
+  readonly ofSink: Position | null;
 }
 
-/** The start at a position, or after what the log lacks there; the lost range if the partition must not start. */
+/** The start at a position, or after what the log lacks there; the lost range if the partition must not start; an error if nobody knows. */
 async function startAtPosition(
   brokers: BrokerQuestions,
-  { lostRange }: Subscription,
-  { assignment, known, commit, log, first }: Found,
-): Promise<Start | Omit<LostStart, "keptBy" | "commit">> {
+  { lostRange, logger }: Subscription,
+  { unchanged, ends, firstOf }: Answers,
+  { assignment, known, commit, ofSink }: Found,
+): Promise<Start | LostStart | Error> {
+  const place = placeOf(assignment.topic, assignment.partition);
+  if (!unchanged.has(assignment.topic)) {
+    return changedTopicError(assignment);
+  }
+  const log = ends.get(place);
+  if (log === undefined) {
+    return unknownEndsError(assignment);
+  }
+  const wanted = known?.offset ?? firstOf(place, log);
+  if (wanted === null) {
+    return unknownTimeError(assignment);
+  }
+  if (ofSink !== null && commit === null) {
+    warnWithoutId(logger, assignment);
+  }
   const lost = known === null ? null : await lostAt(brokers, assignment, { ...known, landmark: commit?.landmark ?? null }, log);
-  const offset = lost === null ? (known?.offset ?? first) : resumeOffset(lost, lostRange);
+  const offset = lost === null ? wanted : resumeOffset(lost, lostRange);
   if (lost !== null && offset === null) {
-    return { assignment, lost };
+    return { assignment, lost, keptBy: ofSink === null ? "group" : "sink", commit };
   }
   const committed = commit === null || isOfAnotherTopic(commit, assignment) ? null : commit.offset;
-  return { assignment, offset: offset ?? first, committed, skipped: lost };
+  return { assignment, offset: offset ?? wanted, committed, skipped: lost };
 }
 
 /**
@@ -161,29 +188,19 @@ function positionOf({ offset, topicId = null }: OffsetCommit): Position {
   return { offset, topicId };
 }
 
-/**
- * The starts of partitions without any position. A partition without a record of the time or later starts at its end, and one of which that is not
- * known is asked for again: its end would pass records over.
- */
+/** The starts of partitions without any position. A partition without a record of the time or later starts at its end. Null if that is not known. */
 async function firstOffsets(
   brokers: BrokerQuestions,
   from: Subscription["from"],
   topics: readonly string[],
   tried: Tried | undefined,
-): Promise<(place: string, log: LogEnds) => bigint> {
+): Promise<(place: string, log: LogEnds) => bigint | null> {
   if (from === "latest") {
     return (_, log) => readableEnd(log);
   }
   if (typeof from === "object" && "timestamp" in from) {
     const since = await brokers.offsetsAt(topics, from.timestamp, tried);
-    return (place, log) => {
-      const offset = since.get(place);
-      if (offset === undefined) {
-        const { topic, partition } = placeNamed(place);
-        throw new Error(`no broker knows the first record of the time in ${topic}[${partition}]`);
-      }
-      return offset ?? readableEnd(log);
-    };
+    return (place, log) => (since.has(place) ? (since.get(place) ?? readableEnd(log)) : null);
   }
   return (_, { low }) => low;
 }
