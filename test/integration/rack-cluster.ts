@@ -26,6 +26,8 @@ export interface RackCluster {
   crashSecond(): Promise<void>;
   /** Starts it again, and resolves when the first one knows it. */
   startSecond(): Promise<void>;
+  /** The file in which the second broker keeps the first records of a topic's partition 0. */
+  segmentOfSecond(topic: string): string;
   stop(): Promise<void>;
 }
 
@@ -82,6 +84,7 @@ export async function startRackCluster(): Promise<RackCluster> {
       start(second);
       await untilKnown();
     },
+    segmentOfSecond: (topic) => join(dataOf(join(dir, `node-${second.id}`)), `${topic}-0`, `${"0".repeat(20)}.log`),
     stop,
   };
 }
@@ -96,7 +99,7 @@ function settingsOf({ id, port, rack }: RackBroker, dir: string, controller: num
     "controller.listener.names": "CONTROLLER",
     listeners: isController ? `${listener},CONTROLLER://127.0.0.1:${controller}` : listener,
     "advertised.listeners": listener,
-    "log.dirs": join(dir, "kafka-data"),
+    "log.dirs": dataOf(dir),
     "broker.rack": rack,
     "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
     "auto.create.topics.enable": false,
@@ -104,6 +107,10 @@ function settingsOf({ id, port, rack }: RackBroker, dir: string, controller: num
     "offsets.topic.num.partitions": 4,
     "group.initial.rebalance.delay.ms": 0,
   };
+}
+
+function dataOf(ownDir: string): string {
+  return join(ownDir, "kafka-data");
 }
 
 /** How many brokers this one knows; 0 if it does not answer. */

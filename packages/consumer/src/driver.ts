@@ -290,7 +290,7 @@ export interface DriverCapabilities {
   readonly awaitsRevoked: boolean;
   /** The group protocol of KIP-848. */
   readonly kip848: boolean;
-  /** Fetches are fenced by leader epoch, so a truncated log is noticed. */
+  /** Fetches are fenced by leader epoch, so a log that is truncated while it is read is noticed. */
   readonly leaderEpoch: boolean;
   /** Compressions that are read. */
   readonly codecs: readonly Compression[];

@@ -29,6 +29,8 @@ export interface Position {
   readonly topicId: string | null;
   /** A record before it, if no id is known. */
   readonly landmark?: Landmark | null;
+  /** The leader epoch of the record before it; null or absent if it is not known. */
+  readonly leaderEpoch?: number | null;
 }
 
 /** A partition, and the id that its topic has now, if that is known. */

@@ -12,6 +12,8 @@ export interface Start extends OffsetCommit {
   readonly assignment: OwnAssignment;
   /** The group's commit, if there is one of this topic. */
   readonly committed: bigint | null;
+  /** The leader epoch of the record before the start, if it is known. A fetch that names it is refused if the log was truncated below the start. */
+  readonly leaderEpoch?: number | null;
   /** The lost range before the start, if the partition starts after it. */
   readonly skipped: LostRange | null;
 }
@@ -154,7 +156,8 @@ async function startAtPosition(
     return { assignment, lost, keptBy: ofSink === null ? "group" : "sink", commit };
   }
   const committed = commit === null || isOfAnotherTopic(commit, assignment) ? null : commit.offset;
-  return { assignment, offset: offset ?? wanted, committed, skipped: lost };
+  const leaderEpoch = offset === committed ? (commit?.leaderEpoch ?? null) : null;
+  return { assignment, offset: offset ?? wanted, committed, leaderEpoch, skipped: lost };
 }
 
 /**

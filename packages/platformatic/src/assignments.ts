@@ -11,6 +11,12 @@ export interface Fetched {
   readonly end: bigint | null;
 }
 
+/** From this offset on, what was handed over was written in this leader epoch; -1 if that is not known. */
+export interface EpochStart {
+  readonly from: bigint;
+  readonly epoch: number;
+}
+
 /** A partition that this member holds, and how far it was read. */
 export interface Held extends HeldPartition<Fetched> {
   /** The offset after what was handed over; -1 until the start is known. */
@@ -19,6 +25,8 @@ export interface Held extends HeldPartition<Fetched> {
   fetchFrom: bigint;
   /** The leader epoch of the last batch before `fetchFrom`; -1 if it is not known. */
   lastEpoch: number;
+  /** The leader epochs of what was handed over. A new one begins when the leader moves. */
+  epochs: EpochStart[];
   /** A fetch of it is under way. */
   isFetching: boolean;
   /** The consumer is not ready for the next batch. */
@@ -45,6 +53,7 @@ export function heldPartitions(): HeldPartitions {
       next: -1n,
       fetchFrom: -1n,
       lastEpoch: -1,
+      epochs: [],
       isFetching: false,
       isAtWork: false,
       retryAtMs: 0,
@@ -67,10 +76,27 @@ export function aheadBytes({ ahead }: Held): number {
   return ahead.reduce((bytes, { byteLength }) => bytes + byteLength, 0);
 }
 
-/** The partition goes on at this offset, and whatever was fetched of it is forgotten. */
-export function placeAt(held: Held, offset: bigint): void {
+/** The partition goes on at this offset, and whatever was fetched of it is forgotten. `epoch`: of the record before it, if that is known. */
+export function placeAt(held: Held, offset: bigint, epoch = -1): void {
   held.ahead.length = 0;
   held.next = offset;
   held.fetchFrom = offset;
-  held.lastEpoch = -1;
+  held.lastEpoch = epoch;
+  held.epochs = [{ from: offset - 1n, epoch }];
+}
+
+/** Everything below this offset is handed over. `epoch`: of the record before it. */
+export function advanceTo(held: Held, offset: bigint, epoch: number): void {
+  if (held.epochs.at(-1)?.epoch !== epoch) {
+    held.epochs.push({ from: held.next, epoch });
+  }
+  held.next = offset;
+}
+
+/**
+ * The leader epoch of the record before an offset; -1 if it is not known. Between two leaders it may be that of the second one, if what was handed
+ * over at once is of both. A fetch that names a later epoch than that of its record is refused only if the log has lost that epoch.
+ */
+export function epochBefore({ epochs }: Held, offset: bigint): number {
+  return epochs.findLast(({ from }) => from < offset)?.epoch ?? -1;
 }

@@ -82,9 +82,10 @@ export class BrokerOffsets implements BrokerQuestions {
         return withUnknownTopics<OffsetsAnswer>(error);
       });
       for (const { name, partitions } of answer.groups[0]?.topics ?? []) {
-        for (const { partitionIndex, committedOffset, metadata } of partitions) {
+        for (const { partitionIndex, committedOffset, committedLeaderEpoch, metadata } of partitions) {
           if (committedOffset >= 0n) {
-            found.set(placeOf(name, partitionIndex), { offset: committedOffset, ...originOf(metadata) });
+            const leaderEpoch = committedLeaderEpoch < 0 ? null : committedLeaderEpoch;
+            found.set(placeOf(name, partitionIndex), { offset: committedOffset, leaderEpoch, ...originOf(metadata) });
           }
         }
       }

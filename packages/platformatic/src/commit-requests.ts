@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { OffsetCommit } from "@cdckit/consumer";
 import { commitMetadata } from "@cdckit/driver";
-import type { HeldPartitions } from "./assignments.ts";
+import { epochBefore, type HeldPartitions } from "./assignments.ts";
 import type { Cluster } from "./cluster.ts";
 import { PlatformaticDriverError } from "./errors.ts";
 import type { GroupMember, Identity } from "./group-member.ts";
@@ -52,7 +52,7 @@ export class CommitRequests {
       }
       try {
         const at = await cluster.coordinator("group", groupId);
-        const values = [groupId, as.generation, as.memberId, member.instanceId, toTopics(current)];
+        const values = [groupId, as.generation, as.memberId, member.instanceId, toTopics(current, assignments)];
         await cluster.ask(at, "member", "OffsetCommit", values);
         return;
       } catch (error) {
@@ -83,16 +83,17 @@ export class CommitRequests {
   }
 }
 
-/** Offsets as requests have them, each with the id of its topic as metadata. */
-export function toTopics(offsets: readonly OffsetCommit[]): readonly object[] {
+/** Offsets as requests have them, each with the leader epoch of the record before it, and with the id of its topic as metadata. */
+export function toTopics(offsets: readonly OffsetCommit[], assignments: Pick<HeldPartitions, "held">): readonly object[] {
   const topics = new Map<string, object[]>();
   for (const { assignment, offset } of offsets) {
+    const held = assignments.held(assignment);
     const partitions = topics.get(assignment.topic) ?? [];
     topics.set(assignment.topic, partitions);
     partitions.push({
       partitionIndex: assignment.partition,
       committedOffset: offset,
-      committedLeaderEpoch: -1,
+      committedLeaderEpoch: held === undefined ? -1 : epochBefore(held, offset),
       committedMetadata: commitMetadata(assignment, offset) ?? "",
     });
   }

@@ -1,6 +1,6 @@
 import type { DriverSink, PartitionAssignment } from "@cdckit/consumer";
 import type { RecordSet } from "@cdckit/record-batch";
-import { type Held, type HeldPartitions, isRead } from "./assignments.ts";
+import { advanceTo, type Held, type HeldPartitions, isRead } from "./assignments.ts";
 
 export interface HandOverParts {
   readonly sink: DriverSink;
@@ -62,7 +62,7 @@ export class HandOver {
   }
 
   #give(set: RecordSet<PartitionAssignment>, held: Held): void {
-    held.next = set.nextOffset;
+    advanceTo(held, set.nextOffset, set.lastLeaderEpoch ?? -1);
     held.failedReads = 0;
     held.neededBytes = 0;
     const taken = this.#parts.sink.batch(set);

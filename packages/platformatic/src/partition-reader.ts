@@ -10,7 +10,7 @@ import {
   whileHeld,
 } from "@cdckit/driver";
 import { createRecordSetReader, isRecordBatchError, type RecordSetReader } from "@cdckit/record-batch";
-import { type Held, isRead, placeAt } from "./assignments.ts";
+import { epochBefore, type Held, isRead, placeAt } from "./assignments.ts";
 import { makeError } from "./errors.ts";
 import type { FetchedPartition } from "./fetch-response.ts";
 import type { Leaders } from "./leaders.ts";
@@ -74,7 +74,7 @@ export class PartitionReader {
       held.neededBytes = Math.min(error.neededBytes, maxInt32);
     }
     this.#parts.subscription.logger.warn({ err: error }, "a record batch could not be read; it is fetched again");
-    placeAt(held, held.next);
+    placeAt(held, held.next, epochBefore(held, held.next));
     held.retryAtMs = performance.now() + retryPauseMs;
     this.#parts.wake();
   }
@@ -145,7 +145,7 @@ export class PartitionReader {
         await still(topicCheck.lookAgain());
         const lost = (await still(missingAt(brokers, held.assignment, held.next))) ?? (await still(this.#truncated(held, divergesAt)));
         if (lost === null) {
-          placeAt(held, held.next);
+          placeAt(held, held.next); // without the epoch: the log has lost it, and not the record before this offset
         } else if (await still(topicCheck.isStill(held))) {
           this.#lose(held, lost);
         } else {

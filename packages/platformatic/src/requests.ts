@@ -116,6 +116,8 @@ export interface OffsetsAnswer {
       readonly partitions: readonly {
         readonly partitionIndex: number;
         readonly committedOffset: bigint;
+        /** -1 if whoever has committed did not say it. */
+        readonly committedLeaderEpoch: number;
         readonly metadata: string | null;
       }[];
     }[];

@@ -8,7 +8,17 @@ import type {
   PartitionAssignment,
   Subscription,
 } from "@cdckit/consumer";
-import { Commits, PartitionStarter, type Place, placeOf, rangesOf, settledOrLate, TopicCheck, TopicWatch } from "@cdckit/driver";
+import {
+  Commits,
+  PartitionStarter,
+  type Place,
+  placeOf,
+  rangesOf,
+  settledOrLate,
+  type Start,
+  TopicCheck,
+  TopicWatch,
+} from "@cdckit/driver";
 import { type Held, heldPartitions, type HeldPartitions, placeAt } from "./assignments.ts";
 import { BrokerOffsets } from "./broker-offsets.ts";
 import { ClassicMember } from "./classic-member.ts";
@@ -102,7 +112,7 @@ export class PlatformaticSession implements DriverSession {
       subscription,
       sink,
       assignments,
-      start: (held, { offset }) => this.#startAt(held, offset),
+      start: (held, start) => this.#startAt(held, start),
       commit: (offsets) => this.#commits.commit(offsets),
       putBack: (offset) => this.#commits.putBack(offset),
       makeError,
@@ -224,8 +234,8 @@ export class PlatformaticSession implements DriverSession {
     }
   }
 
-  #startAt(held: Held, offset: bigint): void {
-    placeAt(held, offset);
+  #startAt(held: Held, { offset, leaderEpoch }: Start): void {
+    placeAt(held, offset, leaderEpoch ?? -1);
     held.isStarting = false;
     this.#reading.fetcher.wake();
   }

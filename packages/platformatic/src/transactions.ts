@@ -162,13 +162,22 @@ export class Transactions {
     { transactionalId, producerId, producerEpoch }: Opened["identity"],
     offsets: readonly OffsetCommit[],
   ): Promise<void> {
-    const { cluster, groupId, member, ended } = this.#parts;
+    const { cluster, groupId, member, assignments, ended } = this.#parts;
     for (const deadline = performance.now() + requestDeadlineMs; ; ) {
       const as = member.identity;
       try {
         const at = await cluster.coordinator("group", groupId);
         const { memberId, generation } = as;
-        const values = [transactionalId, groupId, producerId, producerEpoch, generation, memberId, member.instanceId, toTopics(offsets)];
+        const values = [
+          transactionalId,
+          groupId,
+          producerId,
+          producerEpoch,
+          generation,
+          memberId,
+          member.instanceId,
+          toTopics(offsets, assignments),
+        ];
         await cluster.ask(at, "member", "TxnOffsetCommit", values);
         return;
       } catch (error) {
