@@ -2,6 +2,7 @@ import { placeOf } from "@cdckit/driver";
 import { expect, test } from "vitest";
 import { BrokerOffsets } from "./broker-offsets.ts";
 import type { Cluster } from "./cluster.ts";
+import type { Address } from "./link.ts";
 import type { MetadataAnswer } from "./requests.ts";
 
 const latest = -1n;
@@ -9,13 +10,20 @@ const readCommitted = 1;
 
 type Question = { readonly timestamp: bigint; readonly isolationLevel: number };
 
-/** Questions about two partitions. Broker 1 leads both of them, unless the second has no leader at that question. Each log ends at 7. */
-function brokersOf(isWithoutLeader: (question: number) => boolean, offsetOf: (question: Question) => bigint = () => 7n): BrokerOffsets {
+/**
+ * Questions about two partitions. Broker 1 leads both of them, unless the second has no leader at that question, or another one. Each log ends at 7.
+ * `refusals`: how broker 2 answers.
+ */
+function brokersOf(
+  isWithoutLeader: (question: number) => boolean,
+  offsetOf: (question: Question) => bigint = () => 7n,
+  refusals: Error[] | null = null,
+): BrokerOffsets {
   let looks = 0;
   const cluster = {
     closed: new AbortController().signal,
     metadata: async () => {
-      const leaderId = isWithoutLeader(looks++) ? -1 : 1;
+      const leaderId = isWithoutLeader(looks++) ? -1 : refusals === null ? 1 : 2;
       const partitions = [1, leaderId].map((leader, partitionIndex) => ({
         errorCode: 0,
         partitionIndex,
@@ -24,17 +32,23 @@ function brokersOf(isWithoutLeader: (question: number) => boolean, offsetOf: (qu
       }));
       return { brokers: [], controllerId: 1, topics: [{ errorCode: 0, name: "rows", partitions }] } satisfies MetadataAnswer;
     },
-    node: (id: number) => (id < 0 ? undefined : { host: "h", port: 1 }),
-    ask: async (_at: unknown, _purpose: unknown, _name: unknown, [, isolationLevel, topics]: [number, number, readonly Listed[]]) => ({
-      topics: topics.map(({ name, partitions }) => ({
-        name,
-        partitions: partitions.map(({ partitionIndex, timestamp }) => ({
-          partitionIndex,
-          errorCode: 0,
-          offset: offsetOf({ timestamp, isolationLevel }),
+    node: (id: number) => (id < 0 ? undefined : { host: "h", port: id }),
+    ask: async ({ port }: Address, _purpose: unknown, _name: unknown, [, isolationLevel, topics]: [number, number, readonly Listed[]]) => {
+      const refusal = port === 2 ? refusals?.shift() : undefined;
+      if (refusal !== undefined) {
+        throw refusal;
+      }
+      return {
+        topics: topics.map(({ name, partitions }) => ({
+          name,
+          partitions: partitions.map(({ partitionIndex, timestamp }) => ({
+            partitionIndex,
+            errorCode: 0,
+            offset: offsetOf({ timestamp, isolationLevel }),
+          })),
         })),
-      })),
-    }),
+      };
+    },
   } as unknown as Cluster; // as much as is asked
   return new BrokerOffsets(cluster, "g");
 }
@@ -51,6 +65,20 @@ test.each([
 ])("a log whose %s no leader has said is left out: another of its offsets in place of that one would be wrong", async (_what, question) => {
   const brokers = brokersOf((asked) => asked === question);
   expect([...(await brokers.ends(["rows"])).keys()]).toEqual([placeOf("rows", 0)]);
+});
+
+test("a leader that cannot be reached holds up no partition of another one, and is named", async () => {
+  const tried: unknown[] = [];
+  const away = new Error("connect ECONNREFUSED");
+  const brokers = brokersOf(() => false, undefined, [away, away, away]);
+  expect([...(await brokers.ends(["rows"], (failure) => void tried.push(failure))).keys()]).toEqual([placeOf("rows", 0)]);
+  expect(tried).toEqual([away, away, away]);
+});
+
+test("a broker that does not lead the partition any more is asked again", async () => {
+  const moved = Object.assign(new Error("not the leader"), { apiCode: 6 });
+  const brokers = brokersOf(() => false, undefined, [moved]);
+  expect([...(await brokers.ends(["rows"])).keys()]).toEqual([0, 1].map((partition) => placeOf("rows", partition)));
 });
 
 test("a log with an open transaction has its end after it, and its last stable offset before", async () => {

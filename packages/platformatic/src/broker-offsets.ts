@@ -12,6 +12,7 @@ import {
 } from "@cdckit/driver";
 import { byTopic } from "./by-topic.ts";
 import type { Cluster } from "./cluster.ts";
+import { isRefusal } from "./explain-failure.ts";
 import { codes, codesOf, responseOf } from "./low-level-client.ts";
 import { coordinatorMoves, leaderMoves, type ListOffsetsAnswer, type OffsetsAnswer, type TopicMetadata } from "./requests.ts";
 import { topicIdText } from "./topic-id-text.ts";
@@ -148,7 +149,13 @@ export class BrokerOffsets implements BrokerQuestions {
           ofLeader.push({ topic: name ?? "", partition: partitionIndex });
         }
       }
-      await Promise.all([...byLeader].map(([leader, places]) => this.#askLeader(leader, places, { timestamp, isolationLevel }, found)));
+      const asked = [...byLeader].map(([leader, places]) => this.#askLeader(leader, places, { timestamp, isolationLevel }, found));
+      const failures = (await Promise.allSettled(asked)).flatMap((one) => (one.status === "rejected" ? [one.reason as Error] : []));
+      const answered = failures.find((failure) => codesOf(failure).length > 0 || isRefusal(failure));
+      if (answered !== undefined) {
+        throw answered;
+      }
+      failures.forEach((failure) => tried?.(failure)); // a leader that does not answer holds up no partition of another one
     };
     await this.#untilPassed(leaderMoves, ask, tried);
     return found;
