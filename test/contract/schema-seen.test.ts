@@ -1,6 +1,6 @@
 import { createDecoder, describeSchema, type SchemaSeen } from "@cdckit/decode";
 import { fromBundle } from "@cdckit/registry";
-import { bundledRecording, loadRecording } from "@cdckit/testkit";
+import { bundledRecording, loadRecording, recordOf } from "@cdckit/testkit";
 import { expect, test } from "vitest";
 
 const names = (seen: SchemaSeen | undefined): string[] => (seen?.row?.kind === "record" ? seen.row.fields.map(({ name }) => name) : []);
@@ -22,6 +22,34 @@ test.each(["tav", "tjs"])("a listener is told of each schema of %s once, with th
   expect(seen.filter(({ side }) => side === "key").map(names)).toEqual([["id"]]);
 });
 
+test("a listener is told of a schema once for each table, and of the table", async () => {
+  const text = { type: "string", optional: false };
+  const fieldsOf = (...names: readonly string[]): object[] => names.map((field) => ({ ...text, field }));
+  const schema = {
+    type: "struct",
+    optional: false,
+    fields: [
+      { type: "struct", optional: true, field: "after", fields: fieldsOf("id") },
+      { type: "struct", optional: false, field: "source", fields: fieldsOf("db", "table") },
+      ...fieldsOf("op"),
+    ],
+  };
+  const seen: SchemaSeen[] = [];
+  const decoder = createDecoder({ onSchema: (one) => seen.push(one) });
+  const key = JSON.stringify({ schema: { type: "struct", optional: false, fields: fieldsOf("id") }, payload: { id: "1" } });
+  for (const table of ["orders", "customers", "orders"]) {
+    const payload = { after: { id: "1" }, source: { db: "shop", table }, op: "c" };
+    await decoder.decode(recordOf(JSON.stringify({ schema, payload }), { topic: "all", key }));
+    await decoder.decode(recordOf(null, { topic: "all", key }));
+  }
+  expect(seen.map(({ side, table }) => [side, table])).toEqual([
+    ["key", { database: "shop", name: "orders" }],
+    ["value", { database: "shop", name: "orders" }],
+    ["key", { database: "shop", name: "customers" }],
+    ["value", { database: "shop", name: "customers" }],
+  ]);
+});
+
 test("a registered schema is described without any message, as decoding describes it", async () => {
   const { file, schemasFile } = bundledRecording("postgres-debezium-3.5/tav.inv.alltypes");
   const source = fromBundle(schemasFile);
@@ -33,6 +61,6 @@ test("a registered schema is described without any message, as decoding describe
   expect(seen.length).toBeGreaterThan(1);
   for (const one of seen) {
     const registered = source.peek(one.schemaId as number);
-    expect(registered === undefined ? null : await describeSchema(registered, one)).toEqual(one);
+    expect(registered === undefined ? null : await describeSchema(registered, one)).toEqual({ ...one, table: null });
   }
 });

@@ -172,7 +172,7 @@ export interface DecoderOptions {
   /** Your own formats. They are asked before the built-in formats of their layer. */
   readonly formats?: Partial<Formats>;
   /**
-   * Called for every schema that a topic's keys or values were written with, once per topic and side (and again after the schema was
+   * Called for every schema that a topic's keys or values were written with, once per topic, side and table (and again after the schema was
    * forgotten, see `limits.maxSchemas`).
    */
   readonly onSchema?: SchemaListener;

@@ -1,13 +1,15 @@
 import type { Type } from "./encoding/type.ts";
-import type { EncodingName, EnvelopeName } from "./event.ts";
+import type { EncodingName, EnvelopeName, TableName } from "./event.ts";
 import type { SchemaId } from "./schema-source.ts";
 
-/** A schema of one side of a topic, when it is seen for the first time. */
+/** A schema of one side of a topic, when it is seen for the first time with a table. */
 export interface SchemaSeen {
   /** The name of the topic. */
   readonly topic: string;
   /** Whether it is the schema of keys or of values. */
   readonly side: "key" | "value";
+  /** The table of the record, by its source's own names. Null if the record has none: it is a tombstone or a heartbeat, or there is no record (`describeSchema`). */
+  readonly table: TableName | null;
   /** Null if the message carries its schema and names no id. */
   readonly schemaId: SchemaId | null;
   /** How the bytes are written. */
@@ -20,5 +22,5 @@ export interface SchemaSeen {
   readonly row: Type | null;
 }
 
-/** Called while a record is decoded, before its events are returned. The next events of that record have this schema. */
+/** Called when a record was decoded, before its events are returned. They have this schema. */
 export type SchemaListener = (seen: SchemaSeen) => void;

@@ -26,8 +26,8 @@ export interface SeenTable {
 
 interface Gathered {
   readonly table: TableName;
-  row: SchemaSeen | null;
-  key: SchemaSeen | null;
+  row: Type | null;
+  key: Type | null;
   isDebezium: boolean;
   readonly rows: unknown[];
   readonly keys: unknown[];
@@ -40,19 +40,22 @@ const maxRows = 10_000;
 export class SeenTables {
   failures = 0;
   readonly #decoder: Decoder;
-  readonly #schemas = new SeenSchemas();
+  readonly #newest = new Map<string, SchemaSeen>();
   readonly #tables = new Map<string, Gathered>();
 
   constructor(schemas: SchemaSource | undefined) {
     this.#decoder = createDecoder({
       ...(schemas === undefined ? {} : { schemas }),
-      onSchema: (seen) => this.#schemas.add(seen),
+      onSchema: (seen) => {
+        if (seen.table !== null) {
+          this.#newest.set(placeOf(seen.side, seen.topic, seen.table), seen);
+        }
+      },
     });
   }
 
   /** Errors of the schema source are thrown; a record that does not decode is counted. */
   async add(record: KafkaRecord, isFatal: (error: DecodeError) => boolean): Promise<void> {
-    this.#schemas.beginRecord();
     try {
       for (const event of await this.#decoder.decode(record)) {
         this.#addEvent(event, record.topic);
@@ -71,8 +74,8 @@ export class SeenTables {
       .filter(({ row, rows }) => row !== null || rows.length > 0)
       .map((gathered) => ({
         table: gathered.table,
-        row: gathered.row === null ? inferredType(gathered.rows) : gathered.row.row,
-        key: gathered.key?.row ?? (gathered.keys.length === 0 ? null : inferredType(gathered.keys)),
+        row: gathered.row ?? inferredType(gathered.rows),
+        key: gathered.key ?? (gathered.keys.length === 0 ? null : inferredType(gathered.keys)),
         inferredFrom: gathered.row === null ? gathered.rows.length : null,
         isDebezium: gathered.isDebezium,
       }))
@@ -86,8 +89,8 @@ export class SeenTables {
     const pattern = patternOf(event.table);
     const gathered = this.#tables.get(pattern) ?? { table: event.table, row: null, key: null, isDebezium: false, rows: [], keys: [] };
     this.#tables.set(pattern, gathered);
-    gathered.row = this.#schemas.newestOf(topic, "value", gathered.row);
-    gathered.key = this.#schemas.newestOf(topic, "key", gathered.key);
+    gathered.row = this.#newest.get(placeOf("value", topic, event.table))?.row ?? gathered.row;
+    gathered.key = this.#newest.get(placeOf("key", topic, event.table))?.row ?? gathered.key;
     gathered.isDebezium ||= event.envelope === "debezium";
     const row = event.kind === "row" ? event.row : (event.after ?? event.before);
     if (gathered.row === null && row !== null && gathered.rows.length < maxRows) {
@@ -99,41 +102,9 @@ export class SeenTables {
   }
 }
 
-/** The newest schemas with rows. Several tables may share a topic, and a decoder reports a schema once, with the first record of it. */
-class SeenSchemas {
-  /** By topic and side, and by the name of their type as well. */
-  readonly #newest = new Map<string, SchemaSeen>();
-  /** Those of the record in hand, by side. */
-  readonly #reported = new Map<string, SchemaSeen>();
-
-  beginRecord(): void {
-    this.#reported.clear();
-  }
-
-  add(seen: SchemaSeen): void {
-    if (seen.row !== null) {
-      this.#reported.set(seen.side, seen);
-      this.#newest.set(`${seen.side} ${seen.topic}`, seen);
-      this.#newest.set(`${seen.side} ${seen.topic} ${nameOf(seen)}`, seen);
-    }
-  }
-
-  /** For the table of the record in hand, whose schema was `before`. */
-  newestOf(topic: string, side: SchemaSeen["side"], before: SchemaSeen | null): SchemaSeen | null {
-    const reported = this.#reported.get(side);
-    if (reported !== undefined) {
-      return reported;
-    }
-    if (before === null) {
-      return this.#newest.get(`${side} ${topic}`) ?? null; // a table that shares its schema with another one
-    }
-    const name = nameOf(before);
-    return (name === null ? undefined : this.#newest.get(`${side} ${topic} ${name}`)) ?? before;
-  }
-}
-
-function nameOf({ type }: SchemaSeen): string | null {
-  return type.kind === "record" ? type.name : null;
+/** A topic may hold several tables. */
+function placeOf(side: SchemaSeen["side"], topic: string, table: TableName): string {
+  return `${side} ${topic} ${patternOf(table)}`;
 }
 
 /** The table as `consumer.on` takes it: by two parts if it has two, and by three only if two are ambiguous. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type CdcEvent, columnHintsOf, createDecoder, describeSchema, semanticTypes, type Type, UNAVAILABLE } from "@cdckit/decode";
 import { fromBundle, fromBundleText } from "@cdckit/registry";
-import { bundledRecordings, loadRecording } from "@cdckit/testkit";
+import { bundledRecordings, loadRecording, recordOf } from "@cdckit/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { declarationsOf } from "./declarations.ts";
 import { inferredType } from "./inferred-type.ts";
@@ -121,6 +121,27 @@ test("the rows of every recorded table are of the types that are written for it"
   // The compiler does look: a wrong row is refused.
   const wrong = statements.map((statement) => statement.replace(/"id": \d+n?/, '"id": "one"'));
   expect(await compile([...lines, ...wrong].join("\n"))).toContain("TS2322");
+});
+
+test("tables of one topic each have their own types", async () => {
+  const seen = new SeenTables(undefined);
+  for (const [table, column] of [
+    ["orders", "total"],
+    ["customers", "name"],
+    ["orders", "total"],
+  ] as const) {
+    const row = { type: "struct", optional: true, field: "after", fields: [{ field: column, type: "string", optional: true }] };
+    const text = { type: "string", optional: false };
+    const source = { type: "struct", optional: false, field: "source", fields: [{ ...text, field: "table" }] };
+    const schema = { type: "struct", optional: false, name: `s.${table}.Envelope`, fields: [row, source, { ...text, field: "op" }] };
+    const value = JSON.stringify({ schema, payload: { after: { [column]: "x" }, source: { table }, op: "c" } });
+    await seen.add(recordOf(value, { topic: "all" }), () => true);
+  }
+  const columns = seen.tables().map(({ table, row }) => [table.name, row?.kind === "record" ? row.fields.map(({ name }) => name) : null]);
+  expect(columns).toEqual([
+    ["customers", ["name"]],
+    ["orders", ["total"]],
+  ]);
 });
 
 describe("types of values", () => {

@@ -9,6 +9,7 @@ import type { SchemaId } from "../schema-source.ts";
 import type { Engine } from "./engine.ts";
 import type { SideRoute, SideScope } from "./route.ts";
 import { rowTypeOf } from "./row-type.ts";
+import { SchemaReport } from "./schema-report.ts";
 import { shapeOf } from "./shape.ts";
 
 /** What the schema reader knows of messages in addition to how they are read. */
@@ -18,6 +19,8 @@ export interface NamedAs {
   readonly hasRuleSet: boolean;
   readonly namespaceToCheck: string | null;
   readonly losesSemantics: boolean;
+  /** Of this schema, however often it is compiled. */
+  readonly report: SchemaReport | null;
 }
 
 /** Finds the envelope of one side's values, and makes the routes that they are read by. */
@@ -77,15 +80,9 @@ export class SideOpening implements Opening<SideRoute>, SelectableRows {
     return type === null ? null : this.#scope.side === "key" ? keyColumnsOf(type) : rowTypeOf(type, this.plan, this.envelopeFormat);
   }
 
-  /**
-   * The route of messages that name a schema, or that carry everything that reading them takes. A schema that they carry is reported to the
-   * listener.
-   */
+  /** The route of messages that name a schema, or that carry everything that reading them takes. */
   routeOf({ encoding, fastPath, nullIsTombstone }: ReadAs, named: NamedAs | null = null): SideRoute {
     const type = this.#type;
-    if (named === null) {
-      this.report(encoding, null);
-    }
     return {
       framing: named?.framing ?? this.#engine.noFraming.name,
       encoding,
@@ -101,17 +98,22 @@ export class SideOpening implements Opening<SideRoute>, SelectableRows {
       namespaceToCheck: named?.namespaceToCheck ?? null,
       losesSemantics: named?.losesSemantics ?? type === null,
       nullIsTombstone,
+      report: named === null ? this.reportOf(encoding, null) : named.report,
     };
   }
 
   /**
-   * Reports the schema to the listener. The schema of a message inside of another one is not reported: the listener hears of the outer
-   * message.
+   * What reports the schema to the listener; null if nothing does. The schema of a message inside of another one is not reported: the listener
+   * hears of the outer message.
    */
-  report(encoding: string, schemaId: SchemaId | null): void {
+  reportOf(encoding: string, schemaId: SchemaId | null): SchemaReport | null {
     const { topic, side, outerEnvelope } = this.#scope;
-    if (this.#type !== null && outerEnvelope === null) {
-      this.#engine.onSchema?.({ topic, side, schemaId, encoding, envelope: this.envelopeFormat.name, type: this.#type, row: this.row });
+    const { onSchema, limits } = this.#engine;
+    const type = this.#type;
+    if (type === null || outerEnvelope !== null || onSchema === null) {
+      return null;
     }
+    const envelope = this.envelopeFormat.name;
+    return new SchemaReport(onSchema, limits.maxSchemas, () => ({ topic, side, schemaId, encoding, envelope, type, row: this.row }));
   }
 }

@@ -8,6 +8,7 @@ import type { Framing, Side } from "../framing/framing.ts";
 import type { MessageSelector, RegisteredSchema, SchemaId } from "../schema-source.ts";
 import type { ColumnSemantics } from "./semantics/column-semantics.ts";
 import type { Engine } from "./engine.ts";
+import type { SchemaReport } from "./schema-report.ts";
 import { emptyShape } from "./shape.ts";
 
 /** What one side decoder reads, and what the user has hinted about it. */
@@ -71,6 +72,8 @@ export interface SideRoute extends Route {
   /** Whether the values do not say what their columns mean. */
   readonly losesSemantics: boolean;
   readonly nullIsTombstone: boolean;
+  /** Reports the schema to the listener. Null if there is no schema, or no listener. */
+  readonly report: SchemaReport | null;
 }
 
 export interface DeclinedFraming {
@@ -95,5 +98,6 @@ export function rawRoute({ noFraming, noEnvelope }: Engine, encoding: EncodingNa
     namespaceToCheck: null,
     losesSemantics: true,
     nullIsTombstone: false,
+    report: null,
   };
 }

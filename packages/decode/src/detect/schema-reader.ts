@@ -15,6 +15,7 @@ import type { Engine } from "./engine.ts";
 import type { SideOpening, SideOpenings } from "./openings.ts";
 import { type Failures, type Pending, pendingEncoding } from "./pending.ts";
 import { RefusedSchemas } from "./refused-schemas.ts";
+import type { SchemaReport } from "./schema-report.ts";
 import { belongsToTopic, debeziumNamespace } from "./schema-identity.ts";
 import type { SideRoute, SideScope } from "./route.ts";
 import type { SideResult } from "./side-result.ts";
@@ -43,8 +44,8 @@ interface KnownSchema {
   readonly hasRuleSet: boolean;
   /** By the columns that values are read with, then by how framing and payload choose the message. */
   readonly readers: BoundedMap<ColumnHints | null, BoundedMap<string, MessageReader>>;
-  /** Messages that were reported to the listener, under the same keys. */
-  readonly reported: BoundedMap<string, true>;
+  /** What reports each message to the listener, under the same keys: a message may be compiled again for other semantics. */
+  readonly reports: BoundedMap<string, SchemaReport | null>;
   /** The messages of the schema that the first bytes of payloads may choose. */
   readonly possible: BoundedMap<string, Possible>;
 }
@@ -155,7 +156,7 @@ export class SchemaReader {
       parsed: this.#refused.parse(keyOf(named), registered, () => encoding.parse(registered, limits, this.#scope.hinted)),
       hasRuleSet: registered.hasRuleSet === true,
       readers: new BoundedMap(maxColumnHints),
-      reported: new BoundedMap(limits.maxSchemas),
+      reports: new BoundedMap(limits.maxSchemas),
       possible: new BoundedMap(limits.maxSchemas),
     };
     this.#known.set(keyOf(named), known);
@@ -182,18 +183,17 @@ export class SchemaReader {
     }
     let reader = readers.get(key);
     if (reader === undefined) {
-      const { opening, ...compiled } = this.#compile(known, chosen, columns);
-      reader = compiled;
+      reader = this.#compile(known, chosen, { columns, key });
       readers.set(key, reader);
-      if (known.reported.get(key) === undefined) {
-        known.reported.set(key, true); // once: the schema may be compiled again for other semantics
-        opening.report(reader.route.encoding, known.id);
-      }
     }
     return reader;
   }
 
-  #compile(known: KnownSchema, chosen: Chosen, columns: ColumnHints | null): MessageReader & { readonly opening: SideOpening } {
+  #compile(
+    known: KnownSchema,
+    chosen: Chosen,
+    { columns, key }: { readonly columns: ColumnHints | null; readonly key: string },
+  ): MessageReader {
     const { topic, outerEnvelope, trustsSchemas } = this.#scope;
     const type = known.parsed.typeOf(chosen.message);
     if (type === null) {
@@ -221,7 +221,10 @@ export class SchemaReader {
     const reader = checkedReader(bare, { ...named, typeName: opening.shape.typeName, opening, scope: this.#scope });
     const fastPath = this.#fastPathOf(chosen, schemaId, { reader, columns });
     const { nullIsTombstone = false } = known.encoding;
-    return { reader, route: opening.routeOf({ encoding: reader.encoding, fastPath, nullIsTombstone }, named), opening };
+    const { encoding } = reader;
+    const report = known.reports.get(key) ?? opening.reportOf(encoding, schemaId);
+    known.reports.set(key, report);
+    return { reader, route: opening.routeOf({ encoding, fastPath, nullIsTombstone }, { ...named, report }) };
   }
 
   /**

@@ -13,6 +13,7 @@ import { type HintedFormat, rawRoute, type SideRoute } from "./route.ts";
 import { ColumnSemantics, type LearnedNames } from "./semantics/column-semantics.ts";
 import { readWithLearned, rereadIfWanted } from "./semantics/read-with-learned.ts";
 import { RowSelector } from "./row-selector.ts";
+import { reportSchemas } from "./schema-report.ts";
 import type { SideDecoder } from "./side-decoder.ts";
 import { type EnvelopeOverride, SideDecoderCache } from "./side-decoder-cache.ts";
 import { SideMessage } from "./side-message.ts";
@@ -125,8 +126,17 @@ export class TopicDecoder {
     return new RecordReading(cursor, failed, this.#noRoute, this.#selector?.isGuess ?? false);
   }
 
-  /** The key is read first, because the value may be read with what the key's schema says. */
+  /** Schemas are reported only now, because the events say which table they are of. */
   #readSlowPath(reading: RecordReading): Outcome {
+    const outcome = this.#readSides(reading);
+    if (!isPending(outcome)) {
+      reportSchemas(reading, outcome);
+    }
+    return outcome;
+  }
+
+  /** The key is read first, because the value may be read with what the key's schema says. */
+  #readSides(reading: RecordReading): Outcome {
     const { keyBytes, valueBytes, valueStart, valueEnd } = reading.cursor;
     if (keyBytes !== null) {
       const result = this.#readKey(keyBytes, reading);

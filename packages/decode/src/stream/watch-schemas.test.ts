@@ -77,6 +77,7 @@ describe("a watcher of schemas", () => {
       listener({
         topic,
         side: "value",
+        table: null,
         schemaId,
         encoding: "avro",
         envelope: "none",

@@ -44,5 +44,5 @@ export async function describeSchema(
     selection: null,
   };
   const { envelopeFormat, row } = new SideOpening(engine, scope, { type });
-  return { topic, side, schemaId: registered.id, encoding: encoding.name, envelope: envelopeFormat.name, type, row };
+  return { topic, side, table: null, schemaId: registered.id, encoding: encoding.name, envelope: envelopeFormat.name, type, row };
 }
