@@ -1,8 +1,17 @@
-import { type CdcEvent, type ChangeEvent, type Columns, createDecoder, type Decoder, type SchemaSeen, UNAVAILABLE } from "@cdckit/decode";
+import {
+  type CdcEvent,
+  type ChangeEvent,
+  type Columns,
+  createDecoder,
+  type Decoder,
+  type KafkaRecord,
+  type SchemaSeen,
+  UNAVAILABLE,
+} from "@cdckit/decode";
 import { createConsumer } from "@cdckit/consumer";
 import { postgres, type PostgresOptions, type PostgresSink } from "@cdckit/postgres";
 import { fromBundle } from "@cdckit/registry";
-import { bundledRecordings, memory, MemoryBroker, readRecording } from "@cdckit/testkit";
+import { bundledRecordings, memory, MemoryBroker, readRecording, recordOf } from "@cdckit/testkit";
 import pg from "pg";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { ownPostgres } from "./own-postgres.ts";
@@ -300,6 +309,7 @@ describe("tables", () => {
       ({
         topic: partition.topic,
         side: "value",
+        table: { schema: "public", name: "orders" },
         row: {
           kind: "record",
           name: "Value",
@@ -412,6 +422,95 @@ describe("tables", () => {
     expect((refused as Error).message).not.toContain(n);
   });
 
+  describe("of one topic", () => {
+    const orders = { id: "int32", placed: "int64", note: "string" };
+    const customers = { id: "string", name: "string", points: "float" };
+
+    test("each have the columns of their own schemas", async () => {
+      const sink = await claimed({ widen: true });
+      const decoder = createDecoder({ onSchema: (seen) => sink.schemaSeen(seen) });
+      // The second record's schema is known before the first record is written.
+      const first = await decoder.decode(messageOf("orders", orders, { id: 1, placed: 5, note: "a" }));
+      const second = await decoder.decode(messageOf("customers", customers, { id: "c1", name: "Ada", points: 1.5 }));
+      await apply(sink, 1n, ...first);
+      await apply(sink, 2n, ...second);
+      expect(await columnsOf("orders")).toEqual({ id: "integer", placed: "bigint", note: "text" });
+      expect(await columnsOf("customers")).toEqual({ id: "text", name: "text", points: "real" });
+    });
+
+    test("are widened by their own schemas, whichever is written first", async () => {
+      const sink = await claimed({ widen: true });
+      const decoder = createDecoder({ onSchema: (seen) => sink.schemaSeen(seen) });
+      const written = async (table: string, columns: Readonly<Record<string, string>>, row: Columns, nextOffset: bigint): Promise<void> =>
+        apply(sink, nextOffset, ...(await decoder.decode(messageOf(table, columns, row))));
+      await written("orders", orders, { id: 1, placed: 5, note: "a" }, 1n);
+      await written("customers", customers, { id: "c1", name: "Ada", points: 1.5 }, 2n);
+      const news = await decoder.decode(messageOf("customers", { ...customers, points: "double" }, { id: "c2", name: "Bo", points: 0.1 }));
+      await written("orders", orders, { id: 2, placed: 6, note: "b" }, 3n);
+      await apply(sink, 4n, ...news);
+      expect(await columnsOf("orders")).toEqual({ id: "integer", placed: "bigint", note: "text" });
+      expect(await rows("select id, points from copy.customers order by id")).toEqual([
+        { id: "c1", points: 1.5 },
+        { id: "c2", points: 0.1 },
+      ]);
+    });
+
+    test("need not be widened if they are there", async () => {
+      await pool.query(
+        `create schema copy; create table copy.orders (id integer primary key, placed bigint, note text);
+         create table copy.customers (id text primary key, name text, points real)`,
+      );
+      const sink = await claimed({ create: false });
+      const decoder = createDecoder({ onSchema: (seen) => sink.schemaSeen(seen) });
+      const first = await decoder.decode(messageOf("orders", orders, { id: 1, placed: 5, note: "a" }));
+      const second = await decoder.decode(messageOf("customers", customers, { id: "c1", name: "Ada", points: 1.5 }));
+      await apply(sink, 2n, ...first, ...second);
+      expect(await rows()).toEqual([{ id: 1, placed: "5", note: "a" }]);
+      expect(await rows("select * from copy.customers")).toEqual([{ id: "c1", name: "Ada", points: 1.5 }]);
+    });
+  });
+
+  describe("of one name", () => {
+    const of = (database: string, schema: string, id: number, more: Columns = {}): CdcEvent =>
+      ({ ...created(id, more), table: { database, schema, name: "orders" } }) as CdcEvent;
+
+    test.each([
+      ["schemas", of("shop", "acme", 1), of("shop", "globex", 1), "shop.acme.orders and shop.globex.orders"],
+      ["databases", of("acme", "public", 1), of("globex", "public", 1), "acme.public.orders and globex.public.orders"],
+    ])("in two %s are refused, because their rows would overwrite each other", async (_, first, second, names) => {
+      const sink = await claimed();
+      await apply(sink, 1n, first);
+      const refused: unknown = await apply(sink, 2n, second).catch((reason: unknown) => reason);
+      expect(refused).toMatchObject({ code: "schema-mismatch", retriable: false });
+      expect((refused as Error).message).toContain(`expected one source table for "copy"."orders", found ${names}: name a table`);
+      await expect(apply(sink, 2n, { ...second, kind: "truncate" } as CdcEvent)).rejects.toMatchObject({ code: "schema-mismatch" });
+      expect(await rows()).toEqual([{ id: "1" }]);
+    });
+
+    test("are written to the tables that tableFor names", async () => {
+      const sink = await claimed({ tableFor: ({ schema, name }) => ({ name: `${schema}_${name}` }) });
+      await apply(sink, 2n, of("shop", "acme", 1, { note: "a" }), of("shop", "globex", 1, { note: "g" }));
+      expect(await rows("select note from copy.acme_orders union all select note from copy.globex_orders")).toEqual([
+        { note: "a" },
+        { note: "g" },
+      ]);
+    });
+
+    test("are one table if tableFor says so", async () => {
+      const sink = await claimed({ tableFor: ({ name }) => ({ name }) });
+      await apply(sink, 2n, of("shop", "acme", 1), of("shop", "globex", 2));
+      expect(await rows()).toEqual([{ id: "1" }, { id: "2" }]);
+    });
+
+    test("are one table if a message does not say where it is, or if the name is that of a tombstone's topic", async () => {
+      const sink = await claimed();
+      const row = { ...created(2), kind: "row", row: { id: 2 }, table: { schema: "acme", name: "orders" } } as unknown as CdcEvent;
+      const tombstone = { ...created(1), kind: "tombstone", table: { schema: "elsewhere", name: "orders" } } as unknown as CdcEvent;
+      await apply(sink, 3n, of("shop", "acme", 1), row, tombstone);
+      expect(await rows()).toEqual([{ id: "2" }]);
+    });
+  });
+
   test("are made from the schemas of real messages, and hold their rows", async () => {
     const sink = await claimed({ widen: true });
     const recordings = bundledRecordings().filter(({ name }) => name.startsWith("postgres-debezium-3.5/tav."));
@@ -436,6 +535,32 @@ describe("tables", () => {
     }
   });
 });
+
+/** A message of Debezium with its schema. */
+function messageOf(table: string, columns: Readonly<Record<string, string>>, after: Columns): KafkaRecord {
+  const struct = (name: string, fields: readonly object[]): object => ({ type: "struct", optional: true, name, fields });
+  const fieldsOf = (names: Readonly<Record<string, string>>): object[] =>
+    Object.entries(names).map(([field, type]) => ({ field, type, optional: field !== "id" }));
+  const row = struct(`shop.public.${table}.Value`, fieldsOf(columns));
+  const source = struct("io.debezium.connector.postgresql.Source", fieldsOf({ connector: "string", schema: "string", table: "string" }));
+  const schema = struct(`shop.public.${table}.Envelope`, [
+    { field: "before", ...row },
+    { field: "after", ...row },
+    { field: "source", ...source },
+    { field: "op", type: "string", optional: false },
+  ]);
+  const payload = { before: null, after, source: { connector: "postgresql", schema: "public", table }, op: "c" };
+  const keySchema = struct(`shop.public.${table}.Key`, fieldsOf({ id: columns["id"] ?? "int32" }));
+  return recordOf(Buffer.from(JSON.stringify({ schema, payload })), {
+    topic: partition.topic,
+    key: Buffer.from(JSON.stringify({ schema: keySchema, payload: { id: after["id"] } })),
+  });
+}
+
+async function columnsOf(table: string): Promise<Readonly<Record<string, unknown>>> {
+  const sql = `select attname as name, format_type(atttypid, -1) as type from pg_attribute where attrelid = 'copy.${table}'::regclass and attnum > 0`;
+  return Object.fromEntries((await rows(sql)).map(({ name, type }) => [name, type]));
+}
 
 async function changesOf(file: string, decoder: Decoder): Promise<readonly ChangeEvent[]> {
   const changes: ChangeEvent[] = [];

@@ -67,7 +67,8 @@ export interface PostgresOptions {
    */
   readonly schema?: string;
   /**
-   * Names the table that the rows of a source table are written to. Null: they are not written.
+   * Names the table that the rows of a source table are written to. Null: they are not written. Without it, two source tables of one name (of
+   * several schemas or databases) are an error.
    * @default the table's own name, in `schema`
    */
   readonly tableFor?: (table: TableName) => TableTarget | null;
@@ -105,7 +106,8 @@ export interface ResolvedPostgresOptions {
   readonly connectionString: string | null;
   readonly name: string;
   readonly schema: string;
-  readonly tableFor: (table: TableName) => TableTarget | null;
+  /** Null: each source table has the target of its own name. */
+  readonly tableFor: ((table: TableName) => TableTarget | null) | null;
   readonly create: boolean;
   readonly widen: boolean;
   readonly keepsCheckpoints: boolean;
@@ -173,7 +175,7 @@ export function resolvePostgresOptions(options: PostgresOptions = {}): ResolvedP
     connectionString: connectionString ?? null,
     name: options.name ?? "postgres",
     schema: options.schema ?? "public",
-    tableFor: options.tableFor ?? ((table: TableName) => ({ name: table.name })),
+    tableFor: options.tableFor ?? null,
     create: options.create ?? false,
     widen: options.widen ?? false,
     keepsCheckpoints: delivery === "effectively-once",

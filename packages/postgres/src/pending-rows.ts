@@ -2,6 +2,7 @@ import { applyTo, type CdcEvent, type Columns, type TableName, UNAVAILABLE } fro
 import { PostgresSinkError } from "./errors.ts";
 import { quoteTable } from "./quote.ts";
 import type { Target } from "./tables.ts";
+import { sourceName, type Targets } from "./targets.ts";
 
 /** A pending write or delete of a row. */
 export interface PendingRow {
@@ -17,20 +18,18 @@ export interface PendingRow {
 /** Changes to one table, only the last of each row. If the table was truncated among them, it is emptied first. */
 export interface PendingTable {
   readonly target: Target;
-  readonly topic: string;
+  /** The source tables of the changes, by their names. That of a tombstone is not among them: it is only what its topic is called. */
+  readonly sources: ReadonlyMap<string, TableName>;
   readonly isTruncated: boolean;
   readonly rows: readonly PendingRow[];
 }
 
 interface OpenTable {
   readonly target: Target;
-  readonly topic: string;
+  readonly sources: Map<string, TableName>;
   isTruncated: boolean;
   readonly rows: Map<string, PendingRow>;
 }
-
-/** The table that rows of a source table are written to; null if they are not written. */
-export type TargetOf = (table: TableName) => Target | null;
 
 /** By topic: the table that changes of the topic were written to. */
 export type ChangedTables = Map<string, string>;
@@ -39,13 +38,13 @@ export type ChangedTables = Map<string, string>;
  * Reduces events to the last state of each row, by table, in the order in which tables first appear. Tables are told apart by their target,
  * not by their source: the source table of a tombstone is known only by the name of its topic, which may be another name.
  */
-export function pendingTables(events: readonly CdcEvent[], targetOf: TargetOf, changed: ChangedTables): readonly PendingTable[] {
+export function pendingTables(events: readonly CdcEvent[], targets: Targets, changed: ChangedTables): readonly PendingTable[] {
   const tables = new Map<string, OpenTable>();
   for (const event of events) {
     if (!("table" in event) || event.table === null) {
       continue;
     }
-    const target = targetOf(event.table);
+    const target = targets.of(event.table);
     if (target === null) {
       continue;
     }
@@ -56,8 +55,16 @@ export function pendingTables(events: readonly CdcEvent[], targetOf: TargetOf, c
     } else if (event.kind === "tombstone" && (changed.get(topic) ?? name) !== name) {
       continue; // its row is in the table that the topic's changes went to, and their delete came before it
     }
-    const open = tables.get(name) ?? { target, topic, isTruncated: false, rows: new Map<string, PendingRow>() };
+    const open = tables.get(name) ?? {
+      target,
+      sources: new Map<string, TableName>(),
+      isTruncated: false,
+      rows: new Map<string, PendingRow>(),
+    };
     tables.set(name, open);
+    if (event.kind !== "tombstone") {
+      open.sources.set(sourceName(event.table), event.table);
+    }
     add(event, event.table, open);
   }
   return [...tables.values()].map(({ rows, ...table }) => ({ ...table, rows: [...rows.values()] }));

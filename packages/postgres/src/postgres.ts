@@ -1,14 +1,14 @@
 import process from "node:process";
 import type { OffsetCommit, PartitionAssignment, Sink, SinkBatch } from "@cdckit/consumer";
-import type { SchemaSeen, TableName } from "@cdckit/decode";
+import type { SchemaSeen } from "@cdckit/decode";
 import { Checkpoints } from "./checkpoints.ts";
-import { PostgresSinkError } from "./errors.ts";
 import { hostOf } from "./host.ts";
 import { type PostgresOptions, type PostgresPool, type ResolvedPostgresOptions, resolvePostgresOptions } from "./options.ts";
 import { ownPool } from "./own-pool.ts";
 import { type ChangedTables, type PendingTable, pendingTables } from "./pending-rows.ts";
 import { quoteTable } from "./quote.ts";
 import { Tables, type Target } from "./tables.ts";
+import { Targets } from "./targets.ts";
 import { type Statements, Transactions } from "./transaction.ts";
 import { writeRows } from "./write-rows.ts";
 import { bindMethods } from "./bind-methods.ts";
@@ -32,6 +32,7 @@ class RowSink implements PostgresSink {
   readonly host: string;
   readonly #options: ResolvedPostgresOptions;
   readonly #checkpoints: Checkpoints;
+  readonly #targets: Targets;
   readonly #tables: Tables;
   readonly #changed: ChangedTables = new Map();
   readonly #transactions: Transactions;
@@ -41,6 +42,7 @@ class RowSink implements PostgresSink {
     this.name = options.name;
     this.host = hostOf(options, process.env);
     this.#options = options;
+    this.#targets = new Targets(options);
     this.#tables = new Tables(options);
     this.#transactions = new Transactions(options.statementTimeoutMs);
     this.#checkpoints = new Checkpoints({ schema: options.schema, table: options.checkpointTable, sink: options.name });
@@ -62,7 +64,10 @@ class RowSink implements PostgresSink {
   }
 
   async apply({ assignment, events, nextOffset }: SinkBatch): Promise<void> {
-    const tables = pendingTables(events, (table) => this.#targetOf(table), this.#changed);
+    const tables = pendingTables(events, this.#targets, this.#changed);
+    for (const { target, sources } of tables) {
+      this.#targets.checkSources(target, sources.values());
+    }
     const what = `applying ${assignment.topic}[${assignment.partition}] up to offset ${nextOffset}`;
     const changed: Target[] = [];
     try {
@@ -92,11 +97,6 @@ class RowSink implements PostgresSink {
     }
   }
 
-  #targetOf(table: TableName): Target | null {
-    const { tableFor, schema } = this.#options;
-    return targetFor(tableFor, table, schema);
-  }
-
   #forget(targets: Iterable<Target>): void {
     for (const target of targets) {
       this.#tables.forget(target);
@@ -104,14 +104,15 @@ class RowSink implements PostgresSink {
   }
 
   /** Whether the table itself was altered for the rows. */
-  async #write(statements: Statements, { target, topic, isTruncated, rows }: PendingTable): Promise<boolean> {
+  async #write(statements: Statements, table: PendingTable): Promise<boolean> {
+    const { target, isTruncated, rows } = table;
     if (isTruncated && (await this.#tables.has(statements, target))) {
       await statements.query({ text: `truncate ${quoteTable(target)}` });
     }
     if (rows.length === 0) {
       return false;
     }
-    const { columns, isChanged } = await this.#tables.columnsFor(statements, target, topic, rows);
+    const { columns, isChanged } = await this.#tables.columnsFor(statements, table);
     if (columns.size > 0) {
       await writeRows(statements, target, columns, rows, { refusesIncomplete: this.#options.keepsCheckpoints });
     }
@@ -122,29 +123,4 @@ class RowSink implements PostgresSink {
     this.#pool ??= this.#options.pool === null ? ownPool(this.#options.connectionString) : Promise.resolve(this.#options.pool);
     return this.#pool;
   }
-}
-
-/** The answer of the user's function, checked. It is called in the middle of a batch, so its error must name the function. */
-function targetFor(tableFor: ResolvedPostgresOptions["tableFor"], table: TableName, schema: string): Target | null {
-  const source = [table.database, table.schema, table.name].filter((part) => part !== undefined).join(".");
-  let named: unknown;
-  try {
-    named = tableFor(table);
-    if (named === null) {
-      return null;
-    }
-    const target = named as { readonly schema?: unknown; readonly name?: unknown };
-    const { schema: own = schema, name } = target;
-    if (typeof name === "string" && name !== "" && typeof own === "string" && own !== "") {
-      return { schema: own, name };
-    }
-  } catch (cause) {
-    throw new PostgresSinkError("table-for-failed", `expected tableFor not to throw, but it threw for ${source}; the cause says why`, {
-      cause,
-    });
-  }
-  throw new PostgresSinkError(
-    "table-for-failed",
-    `expected tableFor to return { name }, { schema, name } or null for ${source}, found ${named === undefined ? "nothing" : `a ${typeof named} without a name`}`,
-  );
 }

@@ -1,9 +1,12 @@
 import type { SchemaSeen } from "@cdckit/decode";
 import { describe, expect, test } from "vitest";
 import { Tables } from "./tables.ts";
+import { sourceName } from "./targets.ts";
 import type { Statements } from "./transaction.ts";
 
 const target = { schema: "public", name: "lines" };
+const table = { schema: "public", name: "lines" };
+const sources = new Map([[sourceName(table), table]]);
 const rows = [{ key: { id: 1 }, row: { id: 1, n: 1 }, isNew: false }] as never;
 
 function schemaWith(type: "int" | "long"): SchemaSeen {
@@ -11,7 +14,7 @@ function schemaWith(type: "int" | "long"): SchemaSeen {
     { name: "id", type: { kind: "int" } },
     { name: "n", type: { kind: type } },
   ];
-  return { topic: "lines", side: "value", row: { kind: "record", name: "Row", fields } } as never;
+  return { topic: "lines", side: "value", table, row: { kind: "record", name: "Row", fields } } as never;
 }
 
 /** A table as the transactions of a pool see it: what one of them alters, the others see when it is committed. */
@@ -42,7 +45,7 @@ class Database {
 }
 
 async function typeOfN(tables: Tables, statements: Statements): Promise<string | undefined> {
-  const { columns } = await tables.columnsFor(statements, target, "lines", rows);
+  const { columns } = await tables.columnsFor(statements, { target, sources, rows });
   return columns.get("n")?.type;
 }
 

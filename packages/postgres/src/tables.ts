@@ -1,10 +1,11 @@
-import type { Columns, SchemaSeen } from "@cdckit/decode";
+import type { Columns, SchemaSeen, TableName } from "@cdckit/decode";
 import { UNAVAILABLE, withoutNull } from "@cdckit/decode";
 import { columnTypeFor, columnTypeOf, holdsNumber, newColumnTypeFor, widerType } from "./column-type.ts";
 import { PostgresSinkError } from "./errors.ts";
 import type { ResolvedPostgresOptions } from "./options.ts";
-import type { PendingRow } from "./pending-rows.ts";
+import type { PendingRow, PendingTable } from "./pending-rows.ts";
 import { quoteName, quoteTable } from "./quote.ts";
+import { sourceName } from "./targets.ts";
 import type { Statements } from "./transaction.ts";
 
 export interface Target {
@@ -19,6 +20,13 @@ export interface TableColumn {
   readonly isGenerated: boolean;
 }
 
+/** A column that rows need. */
+interface WantedColumn {
+  readonly type: string;
+  /** A schema declares it. If not, the type is that of the values so far. */
+  readonly isDeclared: boolean;
+}
+
 /** Columns by their names. */
 export type TableColumns = ReadonlyMap<string, TableColumn>;
 
@@ -26,10 +34,10 @@ export type TableColumns = ReadonlyMap<string, TableColumn>;
 export class Tables {
   readonly #options: Pick<ResolvedPostgresOptions, "create" | "widen">;
   readonly #columns = new Map<string, TableColumns>();
-  /** By topic: the columns of its rows, with types that hold the values of every schema seen. */
-  readonly #wanted = new Map<string, Map<string, string>>();
-  /** Topics whose tables are looked at with each batch, because a new schema has come and no table is known to fit it yet. */
-  readonly #stale = new Set<string>();
+  /** By source table: the columns that the schemas of its rows declare, with types that hold the values of every schema seen. */
+  readonly #declared = new Map<string, Map<string, string>>();
+  /** By table: the source tables whose rows are written to it. */
+  readonly #sources = new Map<string, Set<string>>();
   /** How often something has come that a look at a table may have missed: a schema, or a change of a table. */
   #news = 0;
 
@@ -37,22 +45,28 @@ export class Tables {
     this.#options = options;
   }
 
-  schemaSeen({ topic, row, side }: SchemaSeen): void {
+  /** The tables that rows of the source table are written to are looked at with each batch until they are known to fit. */
+  schemaSeen({ table, row, side }: Pick<SchemaSeen, "table" | "row" | "side">): void {
     const record = row === null ? null : withoutNull(row);
-    if (record?.kind !== "record") {
+    if (table === null || record?.kind !== "record") {
       return;
     }
-    const wanted = this.#wanted.get(topic) ?? new Map<string, string>();
+    const source = sourceName(table);
+    const declared = this.#declared.get(source) ?? new Map<string, string>();
     for (const { name, type } of record.fields) {
-      const before = wanted.get(name);
+      const before = declared.get(name);
       if (before === undefined) {
-        wanted.set(name, columnTypeOf(type));
+        declared.set(name, columnTypeOf(type));
       } else if (side === "value") {
-        wanted.set(name, latestType(before, columnTypeOf(type)));
+        declared.set(name, latestType(before, columnTypeOf(type)));
       }
     }
-    this.#wanted.set(topic, wanted);
-    this.#stale.add(topic);
+    this.#declared.set(source, declared);
+    for (const [name, sources] of this.#sources) {
+      if (sources.has(source)) {
+        this.#columns.delete(name);
+      }
+    }
     this.#news++;
   }
 
@@ -62,32 +76,28 @@ export class Tables {
    */
   async columnsFor(
     statements: Statements,
-    target: Target,
-    topic: string,
-    rows: readonly PendingRow[],
+    { target, sources, rows }: Pick<PendingTable, "target" | "sources" | "rows">,
   ): Promise<{ readonly columns: TableColumns; readonly isChanged: boolean }> {
     const name = quoteTable(target);
+    this.#addSources(target, sources);
     const known = this.#columns.get(name);
-    if (known !== undefined && !this.#stale.has(topic) && rows.every(({ row, key }) => holds(known, row ?? key))) {
+    if (known !== undefined && rows.every(({ row, key }) => holds(known, row ?? key))) {
       return { columns: known, isChanged: false };
     }
     const newsBefore = this.#news;
-    const wanted = this.#wantedOf(topic, rows);
+    const wanted = this.#wantedOf(target, rows);
     let present = await columnsOf(statements, target);
-    const isChanged = present.size === 0 || this.#changesTo(present, topic, wanted).length > 0;
+    const isChanged = present.size === 0 || this.#changesTo(present, wanted).length > 0;
     if (isChanged) {
       this.forget(target); // other partitions look too, and wait below: a cast to the narrower type would refuse the wider values
       // Two partitions that meet a new table together must not both create it. The second one waits, and then finds the table.
       await statements.query({ text: "select pg_advisory_xact_lock(hashtext('cdckit tables'))" });
       present = await columnsOf(statements, target);
-      await (present.size === 0
-        ? this.#create(statements, target, topic, wanted, rows)
-        : this.#widen(statements, target, topic, present, wanted));
+      await (present.size === 0 ? this.#create(statements, target, wanted, rows) : this.#widen(statements, target, present, wanted));
       present = await columnsOf(statements, target);
     }
     // A look that began before the news must not end what came with them.
     if (present.size > 0 && !isChanged && this.#news === newsBefore) {
-      this.#stale.delete(topic);
       this.#columns.set(name, present);
     }
     return { columns: present, isChanged };
@@ -104,15 +114,34 @@ export class Tables {
     this.#news++;
   }
 
-  #wantedOf(topic: string, rows: readonly PendingRow[]): ReadonlyMap<string, string> {
-    const declared = this.#wanted.get(topic);
-    const wanted = new Map(declared);
+  #addSources(target: Target, sources: ReadonlyMap<string, TableName>): void {
+    const name = quoteTable(target);
+    const known = this.#sources.get(name) ?? new Set();
+    this.#sources.set(name, known);
+    for (const source of sources.keys()) {
+      if (!known.has(source)) {
+        known.add(source);
+        this.forget(target);
+      }
+    }
+  }
+
+  #wantedOf(target: Target, rows: readonly PendingRow[]): ReadonlyMap<string, WantedColumn> {
+    const wanted = new Map<string, WantedColumn>();
+    const add = (name: string, type: string, isDeclared: boolean): void => {
+      const before = wanted.get(name);
+      wanted.set(name, before === undefined ? { type, isDeclared } : { ...before, type: widerType(before.type, type) ?? before.type });
+    };
+    for (const source of this.#sources.get(quoteTable(target)) ?? []) {
+      for (const [name, type] of this.#declared.get(source) ?? []) {
+        add(name, type, true);
+      }
+    }
     for (const { key, row } of rows) {
       for (const [name, value] of Object.entries(row ?? key)) {
-        const type = declared?.has(name) || value === UNAVAILABLE ? null : columnTypeFor(value);
+        const type = wanted.get(name)?.isDeclared === true || value === UNAVAILABLE ? null : columnTypeFor(value);
         if (type !== null) {
-          const before = wanted.get(name);
-          wanted.set(name, before === undefined ? type : (widerType(before, type) ?? before));
+          add(name, type, false);
         }
       }
     }
@@ -122,8 +151,7 @@ export class Tables {
   async #create(
     statements: Statements,
     target: Target,
-    topic: string,
-    wanted: ReadonlyMap<string, string>,
+    wanted: ReadonlyMap<string, WantedColumn>,
     rows: readonly PendingRow[],
   ): Promise<void> {
     const first = rows.find(({ row }) => row !== null);
@@ -138,20 +166,14 @@ export class Tables {
     }
     const keys = Object.keys(first.key);
     const names = [...keys, ...[...wanted.keys()].filter((name) => !keys.includes(name))];
-    const columns = names.map((name) => `${quoteName(name)} ${this.#newTypeOf(topic, name, wanted.get(name) ?? "text")}`);
+    const columns = names.map((name) => `${quoteName(name)} ${newTypeOf(wanted.get(name))}`);
     await statements.query({ text: `create schema if not exists ${quoteName(target.schema)}` });
     await statements.query({
       text: `create table if not exists ${quoteTable(target)} (${columns.join(", ")}, primary key (${keys.map(quoteName).join(", ")}))`,
     });
   }
 
-  async #widen(
-    statements: Statements,
-    target: Target,
-    topic: string,
-    present: TableColumns,
-    wanted: ReadonlyMap<string, string>,
-  ): Promise<void> {
+  async #widen(statements: Statements, target: Target, present: TableColumns, wanted: ReadonlyMap<string, WantedColumn>): Promise<void> {
     const missing = [...wanted.keys()].filter((name) => !present.has(name));
     if (!this.#options.widen && missing.length > 0) {
       throw new PostgresSinkError(
@@ -159,7 +181,7 @@ export class Tables {
         `${quoteTable(target)} has no column ${missing.map(quoteName).join(", ")}: add it, or let the sink add it (widen: true)`,
       );
     }
-    const changes = this.#changesTo(present, topic, wanted);
+    const changes = this.#changesTo(present, wanted);
     if (changes.length > 0) {
       await statements.query({ text: `alter table ${quoteTable(target)} ${changes.join(", ")}` });
     }
@@ -169,21 +191,21 @@ export class Tables {
    * The changes of `alter table` after which the table holds the wanted columns and types. Without `widen` types stay as they are: values
    * that do not fit are refused when they are written.
    */
-  #changesTo(present: TableColumns, topic: string, wanted: ReadonlyMap<string, string>): readonly string[] {
-    return [...wanted].flatMap(([name, type]): string[] => {
+  #changesTo(present: TableColumns, wanted: ReadonlyMap<string, WantedColumn>): readonly string[] {
+    return [...wanted].flatMap(([name, column]): string[] => {
       const there = present.get(name);
       if (there === undefined) {
-        return [`add column if not exists ${quoteName(name)} ${this.#newTypeOf(topic, name, type)}`];
+        return [`add column if not exists ${quoteName(name)} ${newTypeOf(column)}`];
       }
-      const wider = this.#options.widen && !there.isGenerated ? widerType(there.type, type) : null;
+      const wider = this.#options.widen && !there.isGenerated ? widerType(there.type, column.type) : null;
       return wider === null ? [] : [`alter column ${quoteName(name)} type ${wider}`];
     });
   }
+}
 
-  /** The type of a column that is made: as the schema says, else so that it holds what later rows may have. */
-  #newTypeOf(topic: string, name: string, wanted: string): string {
-    return this.#wanted.get(topic)?.get(name) ?? newColumnTypeFor(wanted);
-  }
+/** The type of a column that is made: as the schema says, otherwise so that it holds what later rows may have. */
+function newTypeOf(wanted: WantedColumn | undefined): string {
+  return wanted === undefined ? "text" : wanted.isDeclared ? wanted.type : newColumnTypeFor(wanted.type);
 }
 
 /** An old schema may be seen after a new one, because partitions are read at different speeds. It must not narrow what the new one widened. */

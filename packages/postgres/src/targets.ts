@@ -1,0 +1,83 @@
+import type { TableName } from "@cdckit/decode";
+import { PostgresSinkError } from "./errors.ts";
+import type { ResolvedPostgresOptions } from "./options.ts";
+import { quoteTable } from "./quote.ts";
+import type { Target } from "./tables.ts";
+
+/** Names the tables that rows are written to. */
+export class Targets {
+  readonly #options: Pick<ResolvedPostgresOptions, "tableFor" | "schema">;
+  /** By target: the source table whose rows came first. */
+  readonly #sources = new Map<string, TableName>();
+
+  constructor(options: Pick<ResolvedPostgresOptions, "tableFor" | "schema">) {
+    this.#options = options;
+  }
+
+  /** The table that rows of the source table are written to; null if they are not written. */
+  of(table: TableName): Target | null {
+    const { tableFor, schema } = this.#options;
+    return tableFor === null ? { schema, name: table.name } : targetFor(tableFor, table, schema);
+  }
+
+  /**
+   * Refuses a second source table for the target, unless the user's `tableFor` has named the target: rows of both that have the same key would
+   * overwrite each other.
+   */
+  checkSources(target: Target, sources: Iterable<TableName>): void {
+    const name = quoteTable(target);
+    for (const source of this.#options.tableFor === null ? sources : []) {
+      const first = this.#sources.get(name) ?? source;
+      this.#sources.set(name, first);
+      if (isAnother(first.schema, source.schema) || isAnother(first.database, source.database)) {
+        throw new PostgresSinkError(
+          "schema-mismatch",
+          `expected one source table for ${name}, found ${nameOf(first)} and ${nameOf(source)}: name a table for each of them by tableFor, or the ` +
+            "same one if no two of their rows have the same key",
+        );
+      }
+    }
+  }
+}
+
+/** A source table's name, so that no two tables share one. */
+export function sourceName({ database, schema, name }: TableName): string {
+  return JSON.stringify([database, schema, name]);
+}
+
+/** A message need not say every part of its table's name. */
+function isAnother(first: string | undefined, part: string | undefined): boolean {
+  return first !== undefined && part !== undefined && first !== part;
+}
+
+function nameOf({ database, schema, name }: TableName): string {
+  return [database, schema, name].filter((part) => part !== undefined).join(".");
+}
+
+/** The answer of the user's function, checked. It is called in the middle of a batch, so its error must name the function. */
+function targetFor(tableFor: NonNullable<ResolvedPostgresOptions["tableFor"]>, table: TableName, schema: string): Target | null {
+  let named: unknown;
+  try {
+    named = tableFor(table);
+    if (named === null) {
+      return null;
+    }
+    const target = named as { readonly schema?: unknown; readonly name?: unknown };
+    const { schema: own = schema, name } = target;
+    if (typeof name === "string" && name !== "" && typeof own === "string" && own !== "") {
+      return { schema: own, name };
+    }
+  } catch (cause) {
+    throw new PostgresSinkError(
+      "table-for-failed",
+      `expected tableFor not to throw, but it threw for ${nameOf(table)}; the cause says why`,
+      {
+        cause,
+      },
+    );
+  }
+  throw new PostgresSinkError(
+    "table-for-failed",
+    `expected tableFor to return { name }, { schema, name } or null for ${nameOf(table)}, found ${named === undefined ? "nothing" : `a ${typeof named} without a name`}`,
+  );
+}
