@@ -103,6 +103,23 @@ describe("rows", () => {
     ]);
   });
 
+  test("may have values that say themselves how they are written, as the Temporal types do", async () => {
+    class PlainTime {
+      readonly #text = "10:00:00";
+
+      toJSON(): string {
+        return this.#text;
+      }
+    }
+    await pool.query("create schema copy; create table copy.orders (id bigint primary key, said text, at time, doc jsonb)");
+    const sink = await claimed({ create: false });
+    const time = new PlainTime();
+    await apply(sink, 1n, created(1, { said: time, at: time, doc: { time, date: new Date(0) } }));
+    expect(await rows()).toEqual([
+      { id: "1", said: "10:00:00", at: "10:00:00", doc: { time: "10:00:00", date: "1970-01-01T00:00:00.000Z" } },
+    ]);
+  });
+
   test("move if one event changes their key", async () => {
     const sink = await claimed();
     await apply(sink, 1n, created(1, { note: "a" }));

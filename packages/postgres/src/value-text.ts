@@ -24,11 +24,11 @@ function objectText(value: object, type: string): string {
   if (value instanceof Uint8Array) {
     return `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("hex")}`;
   }
-  if (value instanceof Date) {
-    return value.toISOString();
-  }
   if (Array.isArray(value)) {
     return arrayText(value, type);
+  }
+  if (hasOwnForm(value)) {
+    return isJson(type) ? jsonText(value) : (valueText(value.toJSON(), type) ?? "null");
   }
   if (type === "point" && "x" in value && "y" in value) {
     return `(${String(value.x)},${String(value.y)})`;
@@ -46,8 +46,7 @@ function arrayText(values: readonly unknown[], type: string): string {
     });
     return `{${texts.join(",")}}`;
   }
-  const isJson = type === "json" || type === "jsonb";
-  return !isJson && values.every((value) => typeof value === "string") ? values.join(",") : jsonText(values);
+  return !isJson(type) && values.every((value) => typeof value === "string") ? values.join(",") : jsonText(values);
 }
 
 /** JSON of a value. Integers beyond 2^53 keep all digits, and bytes become base64. */
@@ -64,8 +63,29 @@ function jsonText(value: unknown): string {
   if (Array.isArray(value)) {
     return `[${value.map(jsonText).join(",")}]`;
   }
-  const entries: Iterable<readonly [unknown, unknown]> = value instanceof Map ? value : Object.entries(value);
+  if (hasOwnForm(value)) {
+    return jsonText(value.toJSON());
+  }
+  const entries: Iterable<readonly [unknown, unknown]> = value instanceof Map ? value : Object.entries(plain(value));
   return `{${[...entries].map(([name, part]) => `${JSON.stringify(String(name))}:${jsonText(part)}`).join(",")}}`;
+}
+
+/** Dates and the Temporal types say themselves how they are written: their members are not what they hold. */
+function hasOwnForm(value: object): value is { toJSON(): unknown } {
+  return typeof (value as { toJSON?: unknown }).toJSON === "function" && !Object.hasOwn(value, "toJSON");
+}
+
+/** An object that holds its columns as members. Those of a class's own objects may say nothing of what they hold. */
+function plain(value: object): object {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype) {
+    throw new PostgresSinkError("schema-mismatch", "expected values that are data, found an object of a class without toJSON");
+  }
+  return value;
+}
+
+function isJson(type: string): boolean {
+  return type === "json" || type === "jsonb";
 }
 
 function isMoment(type: string): boolean {

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { valueText } from "./value-text.ts";
+
+/** Holds its value as the Temporal types do: not as a member. */
+class Moment {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  toJSON(): string {
+    return this.#text;
+  }
+}
+
+test.each<[string, unknown, string, string]>([
+  ["a time", new Moment("10:00:00"), "text", "10:00:00"],
+  ["a date", new Moment("2024-02-29"), "date", "2024-02-29"],
+  ["a date before our era", new Moment("-000043-03-15"), "date", "0044-03-15 BC"],
+  ["a Date before our era", new Date("-000043-03-15T00:00:00Z"), "timestamp without time zone", "0044-03-15T00:00:00.000Z BC"],
+  ["a list of times", [new Moment("10:00:00"), null], "time[]", '{"10:00:00",NULL}'],
+  ["a time in a document", { at: new Moment("10:00:00") }, "jsonb", '{"at":"10:00:00"}'],
+  ["a Date in a document", { at: [new Date(0)] }, "json", '{"at":["1970-01-01T00:00:00.000Z"]}'],
+  ["a Date alone", new Date(0), "jsonb", '"1970-01-01T00:00:00.000Z"'],
+  ["a column of the name toJSON", { toJSON: 1 }, "jsonb", '{"toJSON":1}'],
+  ["a document in a text", { a: 1n }, "text", '{"a":1}'],
+])("%s is written as it says itself", (_, value, type, text) => {
+  expect(valueText(value, type)).toBe(text);
+});
+
+test.each([
+  ["alone", new (class Own {})()],
+  ["in a document", { at: new (class Own {})() }],
+])("an object of a class that does not say how it is written is refused, %s", (_, value) => {
+  expect(() => valueText(value, "jsonb")).toThrow("[schema-mismatch]");
+});
