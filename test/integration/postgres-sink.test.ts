@@ -528,6 +528,36 @@ describe("tables", () => {
     });
   });
 
+  test("refuse a text that is too long for the domain of its column, and never cut it off", async () => {
+    await pool.query(
+      `create schema copy; create domain copy.short as varchar(3); create domain copy.code as copy.short check (value <> 'no');
+       create table copy.orders (id bigint primary key, n copy.code, list copy.short[])`,
+    );
+    const sink = await claimed({ create: false, widen: true });
+    await apply(sink, 1n, created(1, { n: "abc", list: ["abc"] }), created(2, { n: null }));
+    for (const [row, code] of [
+      [{ n: "abcd" }, "22001"],
+      [{ list: ["abcd"] }, "22001"],
+      [{ n: "no" }, "23514"],
+    ] as const) {
+      await expect(apply(await claimed({ create: false, widen: true }), 2n, created(1, row))).rejects.toMatchObject({ cause: { code } });
+    }
+    expect(await rows("select n, list::text[] from copy.orders order by id")).toEqual([
+      { n: "abc", list: ["abc"] },
+      { n: null, list: null },
+    ]);
+  });
+
+  test("are not widened away from the domains of their columns", async () => {
+    await pool.query(
+      "create schema copy; create domain copy.amount as integer; create table copy.orders (id bigint primary key, n copy.amount)",
+    );
+    const sink = await claimed({ create: false, widen: true });
+    await apply(sink, 1n, created(1, { n: 5 }));
+    await expect(apply(sink, 2n, created(2, { n: 2 ** 31 }))).rejects.toMatchObject({ code: "schema-mismatch" });
+    expect(await rows("select n, pg_typeof(n)::text as type from copy.orders")).toEqual([{ n: 5, type: "copy.amount" }]);
+  });
+
   test("are made from the schemas of real messages, and hold their rows", async () => {
     const sink = await claimed({ widen: true });
     const recordings = bundledRecordings().filter(({ name }) => name.startsWith("postgres-debezium-3.5/tav."));

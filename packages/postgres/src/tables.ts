@@ -14,8 +14,13 @@ export interface Target {
 }
 
 export interface TableColumn {
-  /** Without a length: a cast to `varchar(3)` would cut a value off in silence, but writing the value to such a column is an error. */
+  /**
+   * Without a length, and of a domain the type under it: a cast to `varchar(3)`, or to a domain over it, would cut a value off in silence, but
+   * writing the value to such a column is an error.
+   */
   readonly type: string;
+  /** The column's own type is a domain, which no other type takes the place of. */
+  readonly isDomain: boolean;
   /** The table computes it, and nobody writes it. It may be part of the key, and then it says which row is meant. */
   readonly isGenerated: boolean;
 }
@@ -197,7 +202,7 @@ export class Tables {
       if (there === undefined) {
         return [`add column if not exists ${quoteName(name)} ${newTypeOf(column)}`];
       }
-      const wider = this.#options.widen && !there.isGenerated ? widerType(there.type, column.type) : null;
+      const wider = this.#options.widen && !there.isGenerated && !there.isDomain ? widerType(there.type, column.type) : null;
       return wider === null ? [] : [`alter column ${quoteName(name)} type ${wider}`];
     });
   }
@@ -227,9 +232,17 @@ function holds(columns: TableColumns, row: Columns): boolean {
 async function columnsOf(statements: Statements, target: Target): Promise<TableColumns> {
   const { rows } = await statements.query({
     text:
-      "select attname, format_type(atttypid, -1) as type, attgenerated::text as generated from pg_attribute " +
-      "where attrelid = to_regclass($1) and attnum > 0 and not attisdropped order by attnum",
+      "with recursive under as (select attnum, attname, attgenerated, atttypid as type, false as is_domain from pg_attribute " +
+      "where attrelid = to_regclass($1) and attnum > 0 and not attisdropped " +
+      "union all select attnum, attname, attgenerated, typbasetype, true from under join pg_type on oid = type where typtype = 'd') " +
+      "select attname, format_type(type, -1) as type, attgenerated::text as generated, is_domain from under join pg_type on oid = type " +
+      "where typtype <> 'd' order by attnum",
     values: [quoteTable(target)],
   });
-  return new Map(rows.map(({ attname, type, generated }) => [String(attname), { type: String(type), isGenerated: generated !== "" }]));
+  return new Map(
+    rows.map(({ attname, type, generated, is_domain: isDomain }) => [
+      String(attname),
+      { type: String(type), isDomain: isDomain === true, isGenerated: generated !== "" },
+    ]),
+  );
 }
