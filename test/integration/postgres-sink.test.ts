@@ -303,6 +303,40 @@ describe("checkpoints", () => {
   });
 });
 
+describe("a role", () => {
+  test("needs the rights that docs/security.md names, and no others", async () => {
+    await pool.query("create schema copy; create table copy.orders (id bigint primary key, note text)");
+    await pool.query("drop role if exists writer; create role writer login password 'word'");
+    const role = new pg.Pool({ ...server.database, user: "writer", password: "word" });
+    try {
+      const refused = async (sink: PostgresSink, nextOffset: bigint, ...events: CdcEvent[]): Promise<void> =>
+        expect(apply(sink, nextOffset, ...events)).rejects.toMatchObject({ cause: { code: "42501" } });
+      const sinkOfRole = (): PostgresSink => sinkOf({ pool: role as never, create: false });
+
+      await expect(sinkOfRole().claim("g", [partition])).rejects.toThrow("42501");
+      await pool.query("grant usage, create on schema copy to writer");
+      await sinkOfRole().claim("g", [partition]);
+      await pool.query("revoke create on schema copy from writer; alter table copy.cdckit_checkpoints owner to current_user");
+      await pool.query("grant select, insert, update on copy.cdckit_checkpoints to writer");
+
+      const sink = sinkOfRole();
+      await sink.claim("g", [partition]);
+      await refused(sink, 1n, created(1));
+      await pool.query("grant select, insert, update, delete on copy.orders to writer");
+      await apply(sink, 3n, created(1, { note: "a" }), created(2, { note: "b" }), change("delete", { id: 2 }, null));
+      await apply(sink, 4n, change("update", { id: 1 }, { id: 1, note: UNAVAILABLE }));
+      const truncate = { ...change("delete", { id: 1 }, null), kind: "truncate" } as CdcEvent;
+      await refused(sink, 5n, truncate);
+      await pool.query("grant truncate on copy.orders to writer");
+      await apply(sink, 5n, truncate, created(3, { note: "c" }));
+      expect(await rows()).toEqual([{ id: "3", note: "c" }]);
+    } finally {
+      await role.end();
+      await pool.query("drop owned by writer; drop role writer");
+    }
+  });
+});
+
 describe("tables", () => {
   test("are refused if they are not there", async () => {
     const sink = await claimed({ create: false });
