@@ -19,13 +19,16 @@ export class Journal implements OnApplicationShutdown {
   readonly lines: string[] = [];
   /** Called with each line. */
   onLine: (line: string) => void = () => {};
+  /** The shutdown waits for it. */
+  gate: Promise<void> = Promise.resolve();
 
   write(line: string): void {
     this.lines.push(line);
     this.onLine(line);
   }
 
-  onApplicationShutdown(): void {
+  async onApplicationShutdown(): Promise<void> {
+    await this.gate;
     this.write("database closed");
   }
 }

@@ -1,6 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { type ConsumerOptions, isConsumerError, silentLogger } from "@cdckit/consumer";
 import { memory, MemoryBroker } from "@cdckit/testkit";
@@ -28,28 +31,45 @@ function nestOf(folder: string): Plugin {
         path: pathToFileURL(find.resolve(path)).href,
         external: true,
       }));
-      onResolve({ filter: /^@cdckit\/(consumer|decode)$/ }, ({ path }) => ({ path, external: true }));
+      onResolve({ filter: /^@cdckit\/(consumer|decode|testkit)$/ }, ({ path }) => ({ path, external: true }));
     },
   };
 }
+
+/** The code of the README that ends an app with its consumer. */
+const readmeCode: Plugin = {
+  name: "readme",
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^\.\/readme\.js$/ }, () => ({ path: "close-with-consumer", namespace: "readme" }));
+    onLoad({ filter: /./, namespace: "readme" }, () => {
+      const readme = readFileSync(join(root, "packages/nestjs/README.md"), "utf8");
+      const [, contents = ""] = /```ts\n((?:(?!```)[\s\S])*closeWithConsumer[\s\S]*?)```/.exec(readme) ?? [];
+      return { contents, loader: "ts", resolveDir: import.meta.dirname };
+    });
+  },
+};
 
 describe.skipIf(!isBuilt).each(Object.entries(majors))("with Nest %s, the module", { meta: { skipReason } } as never, (major, folder) => {
   let appOf: typeof App.appOf;
   let isNestCdcError: typeof App.isNestCdcError;
 
-  beforeAll(async () => {
-    const outfile = join(temporary, `app-${major}.mjs`);
+  async function bundled(name: string): Promise<string> {
+    const outfile = join(temporary, `${name}-${major}.mjs`);
     await build({
-      entryPoints: [join(import.meta.dirname, "app.ts")],
+      entryPoints: [join(import.meta.dirname, `${name}.ts`)],
       outfile,
       bundle: true,
       format: "esm",
       platform: "node",
       target: "node20.19",
       tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
-      plugins: [nestOf(folder)],
+      plugins: [nestOf(folder), readmeCode],
     });
-    ({ appOf, isNestCdcError } = (await import(pathToFileURL(outfile).href)) as typeof App);
+    return outfile;
+  }
+
+  beforeAll(async () => {
+    ({ appOf, isNestCdcError } = (await import(pathToFileURL(await bundled("app")).href)) as typeof App);
   });
 
   const changes = [
@@ -157,6 +177,31 @@ describe.skipIf(!isBuilt).each(Object.entries(majors))("with Nest %s, the module
     expect(isConsumerError(error)).toBe(true);
     expect(error).toMatchObject({ code: "invalid-handler" });
     await app.close();
+  });
+
+  describe("of an app that ends with its consumer, as the README has it,", () => {
+    let main: string;
+    beforeAll(async () => {
+      main = await bundled("main");
+    });
+
+    test.each([
+      ["a signal", ["orders"], "running", 0],
+      ["what has halted the consumer", ["none"], null, 1],
+      ["what has halted the consumer, and a signal while it closes", ["none", "signal"], "closing", 1],
+    ] as const)("closes once after %s, and the code of the process says how it ended", async (_, args, signalAt, code) => {
+      const child = spawn(process.execPath, [main, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+      const ended = once(child, "exit");
+      const lines: string[] = [];
+      for await (const line of createInterface({ input: child.stdout })) {
+        lines.push(line);
+        if (line === signalAt) {
+          child.kill("SIGTERM");
+        }
+      }
+      expect(await ended).toEqual([code, null]);
+      expect(lines.filter((line) => line === "database closed")).toHaveLength(1);
+    });
   });
 
   test("refuses a handler of a provider that belongs to a request", async () => {

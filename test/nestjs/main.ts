@@ -1,0 +1,25 @@
+// A process with the app of `app.ts`, which ends with its consumer as the README says. `contract.test.ts` bundles and runs it.
+import { once } from "node:events";
+import { silentLogger } from "@cdckit/consumer";
+import { memory, MemoryBroker } from "@cdckit/testkit";
+import { closeWithConsumer } from "./readme.js";
+import { appOf } from "./app.ts";
+
+const [, , set, gate] = process.argv;
+const broker = new MemoryBroker({ "shop.public.orders": 1 });
+const { app, cdc, journal } = await appOf(set as "orders" | "none", {
+  driver: memory({ broker }),
+  groupId: "nest",
+  topics: ["shop.public.orders"],
+  logger: silentLogger,
+});
+journal.onLine = (line) => console.log(line);
+if (gate === "signal") {
+  const waiting = setInterval(() => {}, 60_000); // a listener for a signal does not keep the process
+  journal.gate = once(process, "SIGTERM").then(() => clearInterval(waiting));
+}
+app.useLogger(false);
+closeWithConsumer(app);
+void cdc.ended.then(() => console.log("closing"));
+await app.init();
+console.log("running");
