@@ -10,7 +10,7 @@ export type LambdaErrorCode =
   | "invalid-event"
   /** `strict` is set, and no handler takes an event. */
   | "unhandled-event"
-  /** Records failed, and the option `failure` is `"throw"`. The first failure is the cause. */
+  /** Records failed, and the option `failure` is `"throw"`. The first failure is the cause, or an error that says that time ran out. */
   | "batch-failed";
 
 // Shared through the global symbol registry, so that an error thrown by a second copy of this package still matches.

@@ -207,6 +207,15 @@ test("no record is started when the invocation has too little time left", async 
   expect(lines).toMatchObject([{ level: "warn", fields: { offset: records[2]?.offset, reserveMs: 500 } }]);
 });
 
+test("with the option failure: throw, the error's cause says that the time has run out", async () => {
+  const { handler, lines } = handlerOf({ reserveMs: 500, failure: "throw" });
+  handler.on("*", () => {});
+  const error = await handler(eventOf([0]), { getRemainingTimeInMillis: () => 499 }).catch((thrown: unknown) => thrown);
+  const message = "the invocation had less than reserveMs (500 ms) left, so that the record was not started";
+  expect(error).toMatchObject({ code: "batch-failed", cause: { message } });
+  expect(lines).toMatchObject([{ level: "warn", message: "the invocation has no time left; Lambda hands over the whole batch again" }]);
+});
+
 test("strict makes an event that nobody takes a failure of its record", async () => {
   const { handler, lines } = handlerOf({ strict: true });
   handler.on("composite_pk", { create: () => {}, read: () => {}, delete: () => {} });

@@ -91,12 +91,17 @@ class Invocations {
       const { topic, partition, offset } = record;
       const failure = { itemIdentifier: { partition: name, offset } };
       if (isOutOfTime()) {
-        const { reserveMs } = this.#options;
+        const { reserveMs, throws } = this.#options;
         this.#options.logger.warn(
           { topic, partition, offset, reserveMs },
-          "the invocation has no time left; Lambda is asked to go on here",
+          throws
+            ? "the invocation has no time left; Lambda hands over the whole batch again"
+            : "the invocation has no time left; Lambda is asked to go on here",
         );
-        return { failure, error: undefined };
+        return {
+          failure,
+          error: new Error(`the invocation had less than reserveMs (${reserveMs} ms) left, so that the record was not started`),
+        };
       }
       try {
         await this.#handleRecord(record);
