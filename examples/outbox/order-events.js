@@ -33,6 +33,7 @@ export function handleOrderEvents(handlers) {
     row: async ({ row, record: { headers } }) => {
       const type = headerText(headers, "eventType");
       const id = headerText(headers, "id");
+      if (id === "") throw new TypeError("an event without the header id"); // events without one would all count as the same
       if (type === "OrderPlaced") await handlers.OrderPlaced(orderEvents.OrderPlaced.parse(row), id);
       else if (type === "OrderCancelled") await handlers.OrderCancelled(orderEvents.OrderCancelled.parse(row), id);
       else throw new TypeError(`there is no event ${type}`); // no retry helps: what follows is said by the option `failure`
