@@ -20,6 +20,7 @@ const indexOptions = {
 export function openIndex(path) {
   const { id, index, checkpoints } = readIndex(path);
   let isWritten = true;
+  const saved = new Set(checkpoints.keys());
   /** @type {Promise<void>} */
   let writing = Promise.resolve();
 
@@ -32,6 +33,8 @@ export function openIndex(path) {
     count: () => index.documentCount,
     /** @param {string} topic @param {number} partition */
     checkpointOf: (topic, partition) => checkpoints.get(`${topic}/${partition}`) ?? null,
+    /** Whether the file has a checkpoint of the partition. @param {string} topic @param {number} partition */
+    hasSaved: (topic, partition) => saved.has(`${topic}/${partition}`),
 
     /** @param {readonly { id: number, book: Book | null }[]} changes a null is a book that is gone @param {Checkpoint} checkpoint */
     apply(changes, checkpoint) {
@@ -50,12 +53,14 @@ export function openIndex(path) {
         .then(async () => {
           if (isWritten) return;
           // In one go, before anything else is applied: index and checkpoints belong together.
+          const places = [...checkpoints.keys()];
           const text = JSON.stringify({ id, checkpoints: [...checkpoints.values()], index });
           isWritten = true;
           await replaceFile(path, text).catch((error) => {
             isWritten = false; // the next save tries again
             throw error;
           });
+          for (const place of places) saved.add(place);
         });
       return writing;
     },

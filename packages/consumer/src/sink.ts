@@ -24,7 +24,8 @@ export interface Sink {
   /**
    * These partitions belong to this member. From here on, the member that held them before cannot apply anything. Resolves with the
    * checkpoints that exist, each with its assignment (one of `assignments` itself, not a copy: anything else halts the consumer) and the
-   * topic id that it was reached in, if the sink keeps it. A partition that is left out has none.
+   * topic id that it was reached in, if the sink keeps it. A partition that is left out has none: it starts at the group's commit, or at the
+   * option `from` if the group has none. So what `apply` has acknowledged must not be lost before the partition has a checkpoint.
    */
   claim(groupId: string, assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]>;
   /**
