@@ -1,14 +1,15 @@
 import { BoundedMap } from "../bounded-map.ts";
 import type { CdcEvent, TableName } from "../event.ts";
 import type { SchemaListener, SchemaSeen } from "../schema-seen.ts";
-import type { RecordReading } from "./record-reading.ts";
+import type { SideRoute } from "./route.ts";
 
 /** Reports one schema to the listener: once for each table that records with this schema are of. */
 export class SchemaReport {
   readonly #listener: SchemaListener;
   readonly #seen: () => Omit<SchemaSeen, "table">;
   readonly #reportedFor: BoundedMap<string, true>;
-  #isReported = false;
+  /** The table of the last record. Most records are of the same one. */
+  #last: TableName | null | undefined = undefined;
 
   constructor(listener: SchemaListener, maxTables: number, seen: () => Omit<SchemaSeen, "table">) {
     this.#listener = listener;
@@ -18,21 +19,28 @@ export class SchemaReport {
 
   /** A record without a table says nothing of a schema that was reported with one. */
   send(table: TableName | null): void {
-    const name = table === null ? "" : JSON.stringify([table.database, table.schema, table.name]);
-    if (this.#reportedFor.get(name) === undefined && (table !== null || !this.#isReported)) {
+    if (this.#last !== undefined && (table === null || isSame(table, this.#last))) {
+      return;
+    }
+    this.#last = table;
+    const name = JSON.stringify(table === null ? null : [table.database, table.schema, table.name]);
+    if (this.#reportedFor.get(name) === undefined) {
       this.#reportedFor.set(name, true);
-      this.#isReported = true;
       this.#listener({ ...this.#seen(), table });
     }
   }
 }
 
+function isSame(a: TableName, b: TableName | null): boolean {
+  return a === b || (b !== null && a.name === b.name && a.schema === b.schema && a.database === b.database);
+}
+
 /** Reports the schemas of a record that has become these events. */
-export function reportSchemas({ keyRoute, valueRoute }: RecordReading, events: readonly CdcEvent[]): void {
-  if (keyRoute.report !== null || valueRoute.report !== null) {
+export function reportSchemas(key: SideRoute, value: SideRoute, events: readonly CdcEvent[]): void {
+  if (key.report !== null || value.report !== null) {
     const table = tableOf(events);
-    keyRoute.report?.send(table);
-    valueRoute.report?.send(table);
+    key.report?.send(table);
+    value.report?.send(table);
   }
 }
 

@@ -106,7 +106,14 @@ export class TopicDecoder {
   #readAny(cursor: RecordCursor): Outcome {
     this.#lookAtHeaders(cursor);
     const events = this.#fastPaths.read(cursor);
-    return events === fastPathMiss ? this.#readSlowPath(this.#readingOf(cursor, null)) : events;
+    if (events === fastPathMiss) {
+      return this.#readSlowPath(this.#readingOf(cursor, null));
+    }
+    if (this.#engine.onSchema !== null) {
+      const { key, value } = this.#fastPaths.lastPair;
+      reportSchemas(key, value, events); // several tables may have one schema
+    }
+    return events;
   }
 
   /** Reads the record without the fast path. `failed` holds what could not be loaded. The reading says how the record was read. */
@@ -130,7 +137,7 @@ export class TopicDecoder {
   #readSlowPath(reading: RecordReading): Outcome {
     const outcome = this.#readSides(reading);
     if (!isPending(outcome)) {
-      reportSchemas(reading, outcome);
+      reportSchemas(reading.keyRoute, reading.valueRoute, outcome);
     }
     return outcome;
   }

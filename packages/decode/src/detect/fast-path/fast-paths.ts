@@ -85,6 +85,11 @@ export class FastPaths {
     return events;
   }
 
+  /** The routes of the last record that {@link read} has taken. */
+  get lastPair(): RoutePair {
+    return (this.#last as LivePath).pair;
+  }
+
   /** Counts a record that took the slow path. Returns whether such records are simple. */
   see(key: SideRoute, value: SideRoute): boolean {
     const pair = this.#pairOf(key, value);
