@@ -67,3 +67,48 @@ test("the next address is asked while the first is left alone", async () => {
   await registry.load(2);
   expect([down.paths.length, up.paths.length]).toEqual([1, 2]);
 });
+
+test("an address that hangs holds up no load for longer than two time-outs if another one answers", async () => {
+  const hanging = await serve(() => {});
+  const up = await serve((_, response) => json(response, 200, recordAnswer("Up")));
+  const clock = new TestClock();
+  const urls = [hanging.url, up.url];
+  const registry = createRegistry({ ...options, urls, clock, concurrency: 2, breaker: { failures: 2, coolDownMs: 60_000 } });
+  const loads = Promise.all(Array.from({ length: 20 }, (_, id) => registry.load(id)));
+  await hanging.arrived(2);
+  clock.passDeadlines();
+  await expect.poll(() => up.paths.length).toBeGreaterThanOrEqual(18);
+  clock.passDeadlines();
+  await loads;
+  expect(hanging.paths.length).toBeLessThanOrEqual(4);
+  expect(up.paths).toHaveLength(20);
+});
+
+test("loads that wait for their turn ask no address whose breaker has opened in the meantime", async () => {
+  const hanging = await serve(() => {});
+  const clock = new TestClock();
+  const breaker = { failures: 2, coolDownMs: 60_000 };
+  const registry = createRegistry({ ...options, url: hanging.url, clock, concurrency: 2, breaker });
+  const loads = Array.from({ length: 20 }, (_, id) => failureOf(registry.load(id)));
+  await hanging.arrived(2);
+  clock.passDeadlines();
+  await Promise.all(loads.slice(3));
+  clock.passDeadlines();
+  expect((await Promise.all(loads)).map(({ code }) => code)).toEqual(loads.map(() => "unavailable"));
+  expect(hanging.paths.length).toBeLessThanOrEqual(4);
+});
+
+test("a reachability check does not wait for the loads", async () => {
+  const server = await serve((request, response) => {
+    if (request.url === "/schemas/types") {
+      json(response, 200, ["AVRO"]);
+    }
+  });
+  const clock = new TestClock();
+  const registry = createRegistry({ ...options, url: server.url, clock, concurrency: 1 });
+  const load = failureOf(registry.load(1));
+  await server.arrived(1);
+  expect(await registry.ping()).toMatchObject([{ ok: true }]);
+  await registry.close();
+  await load;
+});

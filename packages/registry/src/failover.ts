@@ -2,8 +2,11 @@ import { Breaker, type BreakerBounds } from "./breaker.ts";
 import type { RegistryClock } from "./clock.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { isRegistryError, RegistryError } from "./errors.ts";
+import { Gate } from "./gate.ts";
 
 export interface FailoverTools {
+  /** Requests under way at once. */
+  readonly concurrency: number;
   readonly breaker: BreakerBounds;
   readonly clock: RegistryClock;
   readonly random: () => number;
@@ -17,9 +20,11 @@ interface Address {
 /** The addresses of one registry. The one that answered last is asked first. If it does not answer, the next one is asked. */
 export class Failover {
   readonly #addresses: readonly Address[];
+  readonly #gate: Gate;
   #good = 0;
 
-  constructor(endpoints: readonly Endpoint[], { breaker, clock, random }: FailoverTools) {
+  constructor(endpoints: readonly Endpoint[], { concurrency, breaker, clock, random }: FailoverTools) {
+    this.#gate = new Gate(concurrency);
     this.#addresses = endpoints.map((endpoint) => ({ endpoint, breaker: new Breaker(breaker, clock, random) }));
   }
 
@@ -31,7 +36,8 @@ export class Failover {
       const index = (first + tried) % this.#addresses.length;
       const { endpoint, breaker } = this.#addresses[index] as Address; // the index is below the length, and there is at least one address
       try {
-        const answer = await askThrough(breaker, endpoint, send);
+        // The breaker is asked when it is the question's turn: it may have opened while the question waited for that.
+        const answer = await this.#gate.run(() => askThrough(breaker, endpoint, send));
         this.#good = index;
         return answer;
       } catch (error) {

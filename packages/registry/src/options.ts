@@ -52,7 +52,7 @@ export interface RegistryOptions {
    */
   readonly breaker?: RegistryBreakerOptions;
   /**
-   * Requests under way at once.
+   * Requests under way at once. `ping()` does not wait for them.
    * @default 8
    */
   readonly concurrency?: number;

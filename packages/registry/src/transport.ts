@@ -1,7 +1,6 @@
 import type { Endpoint } from "./endpoint.ts";
 import { RegistryError } from "./errors.ts";
 import { Failover } from "./failover.ts";
-import { Gate } from "./gate.ts";
 import { type HttpAnswer, type Question, sendRequest } from "./http.ts";
 import { failureOfStatus } from "./http-status.ts";
 import { parseJson, parseText } from "./json.ts";
@@ -13,7 +12,6 @@ import { withRetry } from "./retry.ts";
 export class Transport implements Asking {
   readonly #options: ResolvedRegistryOptions;
   readonly #closed: AbortSignal;
-  readonly #gate: Gate;
   readonly #failover: Failover;
   #requests = 0;
   #retries = 0;
@@ -21,7 +19,6 @@ export class Transport implements Asking {
   constructor(options: ResolvedRegistryOptions, closed: AbortSignal) {
     this.#options = options;
     this.#closed = closed;
-    this.#gate = new Gate(options.concurrency);
     this.#failover = new Failover(options.endpoints, options);
   }
 
@@ -39,7 +36,7 @@ export class Transport implements Asking {
     return this.#ask(question, parseText, "text in UTF-8");
   }
 
-  /** The JSON of one request to one address. It is not repeated, and no other address is asked. */
+  /** The JSON of one request to one address. It waits for no other request, is not repeated, and no other address is asked. */
   jsonOnce(endpoint: Endpoint, question: Question): Promise<unknown> {
     return this.#askOnce(endpoint, question, parseJson, "JSON");
   }
@@ -52,7 +49,7 @@ export class Transport implements Asking {
   }
 
   async #askOnce<T>(endpoint: Endpoint, question: Question, parse: (body: Uint8Array) => T, format: string): Promise<T> {
-    const answer = await this.#gate.run(() => this.#send(endpoint, question));
+    const answer = await this.#send(endpoint, question);
     const failure = failureOfStatus(answer, endpoint, question);
     if (failure !== undefined) {
       throw failure;
