@@ -1,10 +1,12 @@
 import { didYouMean } from "@cdckit/driver";
 import { ConfluentDriverError } from "./errors.ts";
-import { ownProperties } from "./properties.ts";
+import { namesMechanism, ownProperties } from "./properties.ts";
 
 const connectionOptions = ["brokers", "ssl", "sasl", "clientId", "properties"] as const;
 const tlsOptions = ["ca", "cert", "key", "passphrase", "rejectUnauthorized"] as const;
 const mechanisms = ["plain", "scram-sha-256", "scram-sha-512"] as const;
+const loginProperties = ["sasl.mechanism", "sasl.mechanisms", "sasl.username", "sasl.password"] as const;
+const protocols = ["plaintext", "ssl", "sasl_plaintext", "sasl_ssl"] as const;
 
 /** Throws for values with which the client would fail later without a reason. Never shows a value, because it may be a secret. */
 export function checkConnection(connection: Readonly<Record<string, unknown>>, tuningOptions: readonly string[]): void {
@@ -29,6 +31,7 @@ export function checkConnection(connection: Readonly<Record<string, unknown>>, t
   }
   if (properties !== undefined) {
     checkProperties(properties);
+    checkProtocol(ssl, sasl, properties as Readonly<Record<string, unknown>>); // checked in the line before
   }
 }
 
@@ -77,6 +80,22 @@ function checkProperties(properties: unknown): void {
     if (!["string", "number", "boolean"].includes(typeof value)) {
       refuse(`expected properties["${name}"] to be a text, a number or a boolean, found ${typeof value}`);
     }
+  }
+}
+
+/** TLS and the login may come from options or from properties. If they say different things, a password could go out in clear text. */
+function checkProtocol(ssl: unknown, sasl: unknown, properties: Readonly<Record<string, unknown>>): void {
+  const twice = loginProperties.find((name) => sasl !== undefined && name in properties);
+  if (twice !== undefined) {
+    refuse(`properties["${twice}"] is not taken beside the option sasl: leave one of the two out`);
+  }
+  const given = properties["security.protocol"];
+  const needsLogin = sasl !== undefined || namesMechanism(properties);
+  const fitting = protocols.filter(
+    (protocol) => (ssl === undefined || protocol.endsWith("ssl") === (ssl !== false)) && (!needsLogin || protocol.startsWith("sasl_")),
+  );
+  if (given !== undefined && !(fitting as readonly string[]).includes(String(given).toLowerCase())) {
+    refuse(`expected properties["security.protocol"] to be ${fitting.join(" or ")}, because ssl and the login say so; or leave it out`);
   }
 }
 

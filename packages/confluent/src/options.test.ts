@@ -32,6 +32,21 @@ describe("options of the driver for Confluent's client", () => {
     expect(connectionProperties({ brokers })).not.toHaveProperty("security.protocol");
   });
 
+  const sasl = { mechanism: "plain", username: "u", password: "secret" } as const;
+  test.each<[string, Partial<ConfluentOptions>, string | undefined]>([
+    ["a login, and TLS by the properties", { sasl, properties: { "security.protocol": "sasl_ssl" } }, "sasl_ssl"],
+    ["a login, and TLS in capital letters", { sasl, properties: { "security.protocol": "SASL_SSL" } }, "sasl_ssl"],
+    ["TLS, and a login by the properties", { ssl: true, properties: { "security.protocol": "sasl_ssl" } }, "sasl_ssl"],
+    ["TLS, and a mechanism by the properties", { ssl: true, properties: { "sasl.mechanisms": "OAUTHBEARER" } }, "sasl_ssl"],
+    ["a mechanism by its other name", { properties: { "sasl.mechanism": "GSSAPI" } }, "sasl_plaintext"],
+    ["TLS by the properties alone", { properties: { "security.protocol": "ssl" } }, "ssl"],
+    ["no TLS", { ssl: false, sasl, properties: { "security.protocol": "sasl_plaintext" } }, "sasl_plaintext"],
+    ["neither", { ssl: false, properties: { "security.protocol": "plaintext" } }, "plaintext"],
+  ])("%s: neither takes the other away", (_, options, protocol) => {
+    const { connection } = resolveConfluentOptions({ brokers, ...options });
+    expect(connectionProperties(connection)["security.protocol"]).toBe(protocol);
+  });
+
   test("without checksums the driver says so", () => {
     expect(confluent({ brokers }).capabilities.crc).toBe(true);
     expect(confluent({ brokers, properties: { "check.crcs": false } }).capabilities.crc).toBe(false);
@@ -51,6 +66,29 @@ describe("options of the driver for Confluent's client", () => {
     ["a certificate as bytes", { brokers, ssl: { ca: Buffer.from("x") } }, "expected ssl.ca to be a text"],
     ["a property that a promise rests on", { brokers, properties: { "enable.auto.commit": true } }, "enable.auto.commit"],
     ["a property that is no value", { brokers, properties: { debug: {} } }, 'properties["debug"]'],
+    [
+      "a login in clear text beside TLS",
+      { brokers, ssl: true, sasl, properties: { "security.protocol": "sasl_plaintext" } },
+      "to be sasl_ssl",
+    ],
+    ["TLS that is off and on", { brokers, ssl: false, properties: { "security.protocol": "ssl" } }, "to be plaintext or sasl_plaintext"],
+    [
+      "a login over a protocol without one",
+      { brokers, sasl, properties: { "security.protocol": "ssl" } },
+      "to be sasl_plaintext or sasl_ssl",
+    ],
+    [
+      "a mechanism over a protocol without a login",
+      { brokers, properties: { "security.protocol": "ssl", "sasl.mechanisms": "OAUTHBEARER" } },
+      "to be sasl_plaintext or sasl_ssl",
+    ],
+    [
+      "a security protocol that is none",
+      { brokers, properties: { "security.protocol": "tls" } },
+      "to be plaintext or ssl or sasl_plaintext",
+    ],
+    ["two mechanisms", { brokers, sasl, properties: { "sasl.mechanisms": "OAUTHBEARER" } }, 'properties["sasl.mechanisms"]'],
+    ["two passwords", { brokers, sasl, properties: { "sasl.password": "secret" } }, 'properties["sasl.password"]'],
     ["a protocol that is none", { brokers, groupProtocol: "eager" }, "groupProtocol"],
     ["an empty instance id", { brokers, groupInstanceId: "" }, "groupInstanceId"],
   ])("%s is refused, and the message names it", (_, options, text) => {

@@ -81,7 +81,7 @@ export interface ConfluentTls {
   readonly rejectUnauthorized?: boolean;
 }
 
-/** How the client logs in. Other mechanisms are set by librdkafka's own names in `properties`. */
+/** How the client logs in. Other mechanisms are set by librdkafka's own names in `properties`, in place of this option. */
 export interface ConfluentLogin {
   /** The SASL mechanism, in Kafka's names in lower case. */
   readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512";

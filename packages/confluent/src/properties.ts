@@ -38,19 +38,27 @@ export const ownProperties: ReadonlySet<string> = new Set([
 
 /** The properties of every client: how the brokers are reached. */
 export function connectionProperties({ brokers, ssl, sasl, clientId = "cdckit", properties = {} }: ConfluentConnection): Properties {
-  const isTls = ssl !== undefined && ssl !== false;
+  // TLS and the login may each come from an option or from the properties: neither may take the other away.
+  const given = String(properties["security.protocol"] ?? "").toLowerCase();
+  const isTls = (ssl !== undefined && ssl !== false) || given.endsWith("ssl");
+  const hasLogin = sasl !== undefined || given.startsWith("sasl_") || namesMechanism(properties);
   return {
     "socket.keepalive.enable": true,
     "log.connection.close": false,
     ...properties,
     "bootstrap.servers": brokers.join(","),
     "client.id": clientId,
-    ...(isTls || sasl !== undefined ? { "security.protocol": `${sasl === undefined ? "" : "sasl_"}${isTls ? "ssl" : "plaintext"}` } : {}),
+    ...(isTls || hasLogin ? { "security.protocol": `${hasLogin ? "sasl_" : ""}${isTls ? "ssl" : "plaintext"}` } : {}),
     ...(typeof ssl === "object" ? tlsProperties(ssl) : {}),
     ...(sasl === undefined
       ? {}
       : { "sasl.mechanisms": sasl.mechanism.toUpperCase(), "sasl.username": sasl.username, "sasl.password": sasl.password }),
   };
+}
+
+/** Whether these properties of the user choose how to log in. librdkafka has two names for it. */
+export function namesMechanism(properties: Readonly<Record<string, unknown>>): boolean {
+  return "sasl.mechanisms" in properties || "sasl.mechanism" in properties;
 }
 
 function tlsProperties({
