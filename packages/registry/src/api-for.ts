@@ -14,9 +14,19 @@ export function apiFor({ endpoints, dialect, numericIds }: ResolvedRegistryOptio
     return new ApicurioApi(ask, { version: apicurioVersion(endpoints[0]), numericIds });
   }
   const confluent = new ConfluentApi(ask);
-  return isApicurioCompatible(endpoints)
-    ? new CompatibleApi(confluent, new ApicurioApi(ask, { version: "v2", numericIds, prefix: besideCompatible }))
-    : confluent;
+  if (!isApicurioCompatible(endpoints)) {
+    return confluent;
+  }
+  const beside = { version: "v2", numericIds, prefix: besideCompatible } as const;
+  return new CompatibleApi(confluent, new ApicurioApi(ask, beside), new ApicurioApi(optionally(ask), beside));
+}
+
+/** Not to be asked again if the registry does not offer this API, and no sign of an outage. */
+function optionally(ask: Asking): Asking {
+  return {
+    json: (question) => ask.json({ ...question, isOptional: true }),
+    text: (question) => ask.text({ ...question, isOptional: true }),
+  };
 }
 
 // Versions 2 and 3 of Apicurio both answer it. fetch resolves the dots before it sends the request.
@@ -29,10 +39,12 @@ const apicurioOnly = /^(?:contentHash|artifact):/;
 class CompatibleApi implements RegistryApi {
   readonly #confluent: ConfluentApi;
   readonly #apicurio: ApicurioApi;
+  readonly #optional: ApicurioApi;
 
-  constructor(confluent: ConfluentApi, apicurio: ApicurioApi) {
+  constructor(confluent: ConfluentApi, apicurio: ApicurioApi, optional: ApicurioApi) {
     this.#confluent = confluent;
     this.#apicurio = apicurio;
+    this.#optional = optional;
   }
 
   async schemaById(id: SchemaId): Promise<UnresolvedSchema<ReferencePlace>> {
@@ -46,7 +58,7 @@ class CompatibleApi implements RegistryApi {
   /** The Confluent API knows no groups, so it cannot resolve references into other groups than the default one. Apicurio's own API can. */
   async #withGroups(schema: UnresolvedSchema, id: SchemaId): Promise<UnresolvedSchema<ReferencePlace>> {
     try {
-      const same = await this.#apicurio.schemaById(id);
+      const same = await this.#optional.schemaById(id);
       return same.schema === schema.schema ? { ...schema, references: same.references } : schema;
     } catch (error) {
       if (isRegistryError(error) && error.code !== "unavailable") {

@@ -1,6 +1,5 @@
 import type { ApicurioIdSpace, SchemaId, SchemaType } from "@cdckit/decode";
 import { isRegistryError, RegistryError, unusableAnswer } from "./errors.ts";
-import { isTransient } from "./http-status.ts";
 import type { Question } from "./http.ts";
 import { quoted } from "./quoted.ts";
 import type { Asking, RegistryApi, SubjectVersion } from "./registry-api.ts";
@@ -110,7 +109,7 @@ export class ApicurioApi implements RegistryApi<ArtifactPlace> {
   async #numbered(space: ApicurioIdSpace, number: string, id: SchemaId): Promise<UnresolvedSchema<ArtifactPlace>> {
     const { search, found, type } = dialects[this.#options.version];
     const what = `the type of ${space} ${number}`;
-    const answer = this.#json({ path: `${search}?${space}=${number}`, what, id });
+    const answer = this.#json({ path: `${search}?${space}=${number}`, what, id, isOptional: true });
     const [schema, versions] = await Promise.all([this.#content(`/ids/${space}s/${number}`, id), answer.catch(noneWhereMissing)]);
     const list: unknown = isObject(versions) ? versions[found] : undefined;
     const types = new Set(Array.isArray(list) ? list.map((version: unknown) => (isObject(version) ? version[type] : undefined)) : []);
@@ -159,8 +158,7 @@ export const apicurioInfoQuestion: Question = Object.freeze({ path: "/system/inf
 
 /** If the registry does not offer the search, or not to us, the type has to be found out from the content itself. */
 function noneWhereMissing(error: unknown): null {
-  const status = isRegistryError(error) ? (error.status ?? 0) : 0;
-  if (isRegistryError(error) && (error.code !== "unavailable" || (status >= 400 && !isTransient(status)))) {
+  if (isRegistryError(error) && error.code !== "unavailable") {
     return null;
   }
   throw error;

@@ -119,6 +119,35 @@ describe("Apicurio asked by the Confluent API", () => {
     expect((await registry.load(5)).schema).toContain("Compatible");
     expect((await registry.load("globalId:5")).schema).toBe(address);
   });
+
+  const compatible: Readonly<Record<string, unknown>> = {
+    "/apis/ccompat/v7/schemas/ids/7": { schema: order, references: [{ name: "n.Address", subject: "addr", version: 1 }] },
+    "/apis/ccompat/v7/subjects/addr/versions/1": { schema: address },
+  };
+  const page = "<html><body>404 Not Found</body></html>";
+  const noResource = '{"error_code":404,"name":"NotFoundException","message":"RESTEASY003210: Could not find resource"}';
+
+  test.each([
+    ["a proxy's page", page],
+    ["its own error", noResource],
+  ])("if its own API is not there, and %s says so, references are resolved by the Confluent API", async (_, body) => {
+    const server = await serve((request, response) => {
+      const found = compatible[request.url ?? ""];
+      return found === undefined ? response.writeHead(404).end(body) : json(response, 200, found);
+    });
+    const registry = createRegistry({ url: `${server.url}/apis/ccompat/v7`, breaker: { failures: 1, coolDownMs: 60_000 } });
+    expect(await registry.load(7)).toMatchObject({ schema: order, references: [{ name: "n.Address", schema: address }] });
+    expect(registry.stats().retries).toBe(0);
+  });
+
+  test("while its own API is away, a schema with references is waited for: its references may be of other groups", async () => {
+    const server = await serve((request, response) => {
+      const found = compatible[request.url ?? ""];
+      return found === undefined ? response.writeHead(503).end() : json(response, 200, found);
+    });
+    const registry = createRegistry({ url: `${server.url}/apis/ccompat/v7`, retry: { attempts: 1 } });
+    expect(await failureOf(registry.load(7))).toMatchObject({ code: "unavailable", status: 503 });
+  });
 });
 
 describe("ids of others", () => {

@@ -24,7 +24,7 @@ export function failureOfStatus(answer: HttpAnswer, endpoint: Endpoint, question
   if (isTransient(status)) {
     return new RegistryError("unavailable", `${url} could not answer ${question.what} (${statusText}): ask again later`, about);
   }
-  if (status !== 401 && status !== 403 && (own === undefined || status === 404)) {
+  if (status !== 401 && status !== 403 && (own === undefined || status === 404) && question.isOptional !== true) {
     const advice =
       "is url the root of its API (Apicurio: /apis/ccompat/v7 or /apis/registry/v3), and does a proxy in front of it answer instead";
     const detail = `${url} did not answer ${question.what} as a schema registry does (${statusText}): ${advice}`;

@@ -23,6 +23,8 @@ export interface Question {
   readonly id?: number | string;
   /** What to do if the registry does not have it. */
   readonly missingHint?: string;
+  /** Not every registry answers it. A status that says so is an answer then, whoever sent it, and no outage. */
+  readonly isOptional?: boolean;
 }
 
 export interface HttpAnswer {
