@@ -55,7 +55,7 @@ export class ApicurioApi implements RegistryApi<ArtifactPlace> {
     }
     const [, hash] = typeof id === "string" ? (/^contentHash:([0-9A-Za-z]{1,128})$/.exec(id) ?? []) : [];
     if (hash !== undefined) {
-      return this.#content(`/ids/contentHashes/${hash}`, id);
+      return requireContent(await this.#content(`/ids/contentHashes/${hash}`, id), id);
     }
     const parts = typeof id === "string" && id.startsWith("artifact:") ? id.slice("artifact:".length).split("/") : [];
     const [group, artifact, version] = parts;
@@ -117,7 +117,7 @@ export class ApicurioApi implements RegistryApi<ArtifactPlace> {
       throw unusable("names versions of several types: ask by the global id of one of them", what);
     }
     const [declared] = types;
-    return declared === undefined ? schema : { ...schema, schemaType: typeOf(declared, what) };
+    return requireContent(declared === undefined ? schema : { ...schema, schemaType: typeOf(declared, what) }, id);
   }
 
   async #content(path: string, id: SchemaId): Promise<UnresolvedSchema<ArtifactPlace>> {
@@ -162,6 +162,26 @@ function noneWhereMissing(error: unknown): null {
     return null;
   }
   throw error;
+}
+
+/** The content comes without a mark of the registry: a proxy's page with a status of success would be cached as the schema. */
+function requireContent(found: UnresolvedSchema<ArtifactPlace>, id: SchemaId): UnresolvedSchema<ArtifactPlace> {
+  const { schemaType, schema } = found;
+  const isContent = schemaType === "PROTOBUF" ? !/^\s*</.test(schema) : isJson(schema);
+  if (!isContent) {
+    const detail = `the answer to schema id ${id} is no schema of the type ${schemaType}: does a proxy answer instead of the registry`;
+    throw unusableAnswer(detail, false, id);
+  }
+  return found;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function typeOf(declared: unknown, what: string): SchemaType {

@@ -96,6 +96,49 @@ describe("a registry asked by Apicurio's own API", () => {
     expect(server.paths).toEqual([]);
   });
 
+  const page = "\n<!doctype html><html><body>Sign in</body></html>";
+  test.each([
+    ["AVRO", page, order],
+    ["AVRO", "", order],
+    ["PROTOBUF", page, 'syntax = "proto3"; message Order {}'],
+  ])(
+    "a proxy's page with the status of a success is no schema of the type %s, and is not cached",
+    async (artifactType, answer, content) => {
+      let text = answer;
+      const others = answers({
+        [`${root}/ids/contentIds/6/references`]: [],
+        [`${root}/search/versions?contentId=6`]: { versions: [{ artifactType }] },
+      });
+      const server = await serve((request, response, count) =>
+        request.url === `${root}/ids/contentIds/6` ? response.end(text) : others(request, response, count),
+      );
+      const registry = createRegistry({ url: server.url + root });
+      expect(await failureOf(registry.load("contentId:6"))).toMatchObject({ code: "unavailable", retriable: true, isRegistry: false });
+      text = content;
+      expect(await registry.load("contentId:6")).toMatchObject({ schemaType: artifactType, schema: content });
+    },
+  );
+
+  test("a schema may be nested deeper than any answer of a registry", async () => {
+    const schema = `${'{"type":"array","items":'.repeat(40)}"int"${"}".repeat(40)}`;
+    const others = answers({
+      [`${root}/ids/contentIds/6/references`]: [],
+      [`${root}/search/versions?contentId=6`]: { versions: [{ artifactType: "AVRO" }] },
+    });
+    const server = await serve((request, response, count) =>
+      request.url === `${root}/ids/contentIds/6` ? response.end(schema) : others(request, response, count),
+    );
+    expect(await createRegistry({ url: server.url + root }).load("contentId:6")).toMatchObject({ schemaType: "AVRO", schema });
+  });
+
+  test("a proxy's page is no schema of a content hash either", async () => {
+    const others = answers({ [`${root}/ids/contentHashes/abc/references`]: [] });
+    const server = await serve((request, response, count) =>
+      request.url === `${root}/ids/contentHashes/abc` ? response.end(page) : others(request, response, count),
+    );
+    expect(await failureOf(createRegistry({ url: server.url + root }).load("contentHash:abc"))).toMatchObject({ code: "unavailable" });
+  });
+
   test("its subjects are artifacts, with their group where it is not the default", async () => {
     const server = await serve(answers(apicurio));
     const registry = createRegistry({ url: server.url + root });
