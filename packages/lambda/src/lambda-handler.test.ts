@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { createDecoder, isDecodeError } from "@cdckit/decode";
+import { createDecoder, isDecodeError, type SchemaId, type SchemaSource } from "@cdckit/decode";
 import { createRegistry, fromBundle } from "@cdckit/registry";
 import { bundledRecording, loadRecording } from "@cdckit/testkit";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createLambdaHandler, isLambdaError, type KafkaEvent, type KafkaEventRecord, type LambdaHandlerOptions } from "./index.ts";
 
 const recorded = bundledRecording("postgres-debezium-3.5/tav.inv.composite_pk");
@@ -205,6 +205,42 @@ test("no record is started when the invocation has too little time left", async 
   expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: { partition: "shop-eu.orders-0", offset: records[2]?.offset } }] });
   expect(handled).toEqual(records.slice(0, 2).map(({ offset }) => offset));
   expect(lines).toMatchObject([{ level: "warn", fields: { offset: records[2]?.offset, reserveMs: 500 } }]);
+});
+
+test("a registry that does not answer leaves its partition in time, and the others are handled", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const bundle = fromBundle(recorded.schemasFile);
+  const unanswered = 0x7fff_ffff;
+  const load: SchemaSource["load"] = (id) => (id === unanswered ? new Promise(() => {}) : bundle.load(id));
+  const registry = { peek: (id: SchemaId) => bundle.peek(id), load };
+  const { handler, lines } = handlerOf({ registry, reserveMs: 500 });
+  const handled: number[] = [];
+  const others = new Promise<void>((resolve) => {
+    handler.on("*", ({ record }) => {
+      handled.push(record.partition);
+      if (handled.length === records.length) {
+        resolve();
+      }
+    });
+  });
+  const event = eventOf([0, 1]);
+  const [first] = event.records["shop-eu.orders-0"] ?? [];
+  const value = Buffer.from(first?.value ?? "", "base64");
+  value.writeInt32BE(unanswered, 1); // the id of its schema, in Confluent's framing
+  Object.assign(first ?? {}, { value: value.toString("base64") });
+  const answer = handler(event, { getRemainingTimeInMillis: () => 1_000 });
+  await others;
+  await vi.advanceTimersByTimeAsync(500);
+  expect(await answer).toEqual({ batchItemFailures: [{ itemIdentifier: { partition: "shop-eu.orders-0", offset: first?.offset } }] });
+  expect(new Set(handled)).toEqual(new Set([1]));
+  expect(lines).toMatchObject([
+    {
+      level: "warn",
+      fields: { partition: 0, offset: first?.offset, err: { message: expect.stringContaining("waited for its schema") as string } },
+    },
+  ]);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test("with the option failure: throw, the error's cause says that the time has run out", async () => {

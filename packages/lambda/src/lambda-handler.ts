@@ -70,8 +70,8 @@ class Invocations {
 
   /** Partitions are handled beside each other, and the records of each in their order. */
   async handle(event: KafkaEvent, context: LambdaContext | undefined): Promise<KafkaBatchResponse> {
-    const isOutOfTime = (): boolean => (context?.getRemainingTimeInMillis() ?? Infinity) < this.#options.reserveMs;
-    const partitions = partitionsOf(event).map(([name, records]) => this.#handlePartition(name, records, isOutOfTime));
+    const leftMs = (): number => (context?.getRemainingTimeInMillis() ?? Infinity) - this.#options.reserveMs;
+    const partitions = partitionsOf(event).map(([name, records]) => this.#handlePartition(name, records, leftMs));
     const left = (await Promise.all(partitions)).filter((one) => one !== null);
     const [first] = left;
     if (first !== undefined && this.#options.throws) {
@@ -86,25 +86,19 @@ class Invocations {
   }
 
   /** Stops at the first record that fails: a later one must not be handled before it. */
-  async #handlePartition(name: string, records: readonly KafkaEventRecord[], isOutOfTime: () => boolean): Promise<Left | null> {
+  async #handlePartition(name: string, records: readonly KafkaEventRecord[], leftMs: () => number): Promise<Left | null> {
     for (const record of records) {
       const { topic, partition, offset } = record;
       const failure = { itemIdentifier: { partition: name, offset } };
-      if (isOutOfTime()) {
-        const { reserveMs, throws } = this.#options;
-        this.#options.logger.warn(
-          { topic, partition, offset, reserveMs },
-          throws
-            ? "the invocation has no time left; Lambda hands over the whole batch again"
-            : "the invocation has no time left; Lambda is asked to go on here",
-        );
-        return {
-          failure,
-          error: new Error(`the invocation had less than reserveMs (${reserveMs} ms) left, so that the record was not started`),
-        };
+      if (leftMs() < 0) {
+        return { failure, error: this.#outOfTime(record, "so that the record was not started") };
       }
       try {
-        await this.#handleRecord(record);
+        const events = await inTime(this.#decoder.decode(kafkaRecordOf(record)), leftMs);
+        if (events === null) {
+          return { failure, error: this.#outOfTime(record, "while the record waited for its schema: does the registry answer") };
+        }
+        await this.#handleEvents(events);
       } catch (error) {
         this.#options.logger.error({ err: error, topic, partition, offset }, "a record failed; Lambda is asked to go on with it");
         return { failure, error };
@@ -113,8 +107,20 @@ class Invocations {
     return null;
   }
 
-  async #handleRecord(record: KafkaEventRecord): Promise<void> {
-    for (const event of await this.#decoder.decode(kafkaRecordOf(record))) {
+  #outOfTime({ topic, partition, offset }: KafkaEventRecord, what: string): Error {
+    const { reserveMs, throws, logger } = this.#options;
+    const error = new Error(`the invocation had less than reserveMs (${reserveMs} ms) left, ${what}`);
+    logger.warn(
+      { err: error, topic, partition, offset, reserveMs },
+      throws
+        ? "the invocation has no time left; Lambda hands over the whole batch again"
+        : "the invocation has no time left; Lambda is asked to go on here",
+    );
+    return error;
+  }
+
+  async #handleEvents(events: readonly CdcEvent[]): Promise<void> {
+    for (const event of events) {
       const handler = this.router.handlerOf(event);
       if (handler !== undefined) {
         await handler(event);
@@ -123,6 +129,21 @@ class Invocations {
       }
     }
   }
+}
+
+/**
+ * The events, or null if the time is up first. Without this, a registry that does not answer would keep the invocation until Lambda ends it,
+ * and the records of all partitions would come again. A handler is never left like that: it may have had an effect.
+ */
+function inTime(decoding: ReturnType<Decoder["decode"]>, leftMs: () => number): readonly CdcEvent[] | Promise<readonly CdcEvent[] | null> {
+  const timeMs = leftMs();
+  if (!(decoding instanceof Promise) || timeMs === Infinity) {
+    return decoding;
+  }
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(null), timeMs);
+    void decoding.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 function unhandled(event: CdcEvent): LambdaError {

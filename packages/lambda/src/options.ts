@@ -24,8 +24,8 @@ export interface LambdaHandlerOptions {
    */
   readonly failure?: "report" | "throw";
   /**
-   * When the invocation has less time left than this, no further record is started: the rest is reported as not handled. When Lambda itself
-   * ends the invocation, all of its records come again.
+   * When the invocation has less time left than this, no further record is started, and none waits for its schema any longer: the rest is
+   * reported as not handled. When Lambda itself ends the invocation, all of its records come again.
    * @default 1_000
    */
   readonly reserveMs?: number;
