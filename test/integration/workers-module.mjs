@@ -44,6 +44,14 @@ const misdeeds = {
 };
 
 async function makeConsumer(options, worker) {
+  if (does === "opens, and waits") {
+    worker.onStopped(async () => {
+      await pass(0);
+      say("closed", { worker: worker.number });
+    });
+    say("waiting", { worker: worker.number });
+    await forEver();
+  }
   if (does === "logs, and loads slowly") {
     options.logger.info({}, "warming up");
     await pass(3_000);

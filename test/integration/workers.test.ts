@@ -67,6 +67,16 @@ describe.skipIf(!isBuilt)("a consumer with workers", () => {
     expect(livedOnMs).toBeLessThan(allowedMs);
   });
 
+  test("closes what its modules have opened also if it is stopped before they have made their consumers", async () => {
+    const service = serve({ does: "opens, and waits" });
+    await service.until(({ what }) => what === "waiting", 2);
+    service.signal("SIGTERM");
+    const { settled, livedOnMs } = await service.end();
+    expect(settled.get("opens, and waits")?.error).toBeNull();
+    expect(service.said.filter(({ what }) => what === "closed").map(({ worker }) => worker)).toHaveLength(2);
+    expect(livedOnMs).toBeLessThan(allowedMs);
+  });
+
   test("stops waiting at a second signal, also for a thread that answers nothing, and for a module that does not load or close", async () => {
     const patient = { shutdownTimeoutMs: 60_000 };
     const others = [{ does: "never loads" }, { does: "never closes", ...patient }];

@@ -15,6 +15,8 @@ const setup = workerData as WorkerSetup;
 const { number, count } = setup;
 const closers: (() => unknown)[] = [];
 let consumer: RunnableConsumer | null = null;
+/** It was stopped before its consumer was made. A consumer that is made after that is not run. */
+let isEnding = false;
 
 const tell = (message: FromWorker): void => parentPort?.postMessage(message);
 
@@ -82,9 +84,14 @@ function wrongModule(why: string): ConsumerError {
 }
 
 function obey(message: ToWorker): void {
+  if (isEnding) {
+    return; // the other thread ends this one if the module does not close
+  }
   if (consumer === null) {
+    isEnding = true;
     tell({ kind: "stopped", health: null, error: null });
-    process.exit(); // of the thread alone: a module that is still being loaded need not end
+    void closeModule().finally(() => process.exit()); // of the thread alone: a module that is still being loaded need not end
+    return;
   }
   if (message === "stop") {
     void consumer.stop();
@@ -124,12 +131,18 @@ async function main(): Promise<void> {
   let endReports = (): void => {};
   try {
     const made = await makeConsumer();
+    if (isEnding) {
+      return;
+    }
     consumer = made;
     report();
     endReports = reportFromTimeToTime();
     subscribe("cdckit:consumer:phase", () => queueMicrotask(report)); // after the change is done
     await made.run();
   } catch (thrown) {
+    if (isEnding) {
+      return; // what it was made with is being closed
+    }
     error = thrown ?? new Error("undefined was thrown");
   }
   endReports();
