@@ -81,7 +81,9 @@ describe.skipIf(!isBuilt)("a consumer with workers", () => {
     const patient = { shutdownTimeoutMs: 60_000 };
     const others = [{ does: "never loads" }, { does: "never closes", ...patient }];
     const service = serve({ does: "hangs", ...patient }, { does: "blocks", ...patient }, ...others);
-    await service.until(({ what, worker }) => what === "handling" && worker === 2, 3);
+    for (const busy of ["hangs", "blocks", "never closes"]) {
+      await service.until(({ does, what, worker }) => does === busy && what === "handling" && worker === 2);
+    }
     await service.until(({ does, what, worker }) => does === "never closes" && what === "handling" && worker === 1); // both have what to close
     await service.until(({ what }) => what === "loading", 2);
     service.signal("SIGTERM");
