@@ -49,7 +49,7 @@ async function makeConsumer(options, worker) {
       await pass(0);
       say("closed", { worker: worker.number });
     });
-    say("waiting", { worker: worker.number });
+    say("loading", { worker: worker.number });
     await forEver();
   }
   if (does === "logs, and loads slowly") {

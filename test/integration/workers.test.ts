@@ -69,7 +69,7 @@ describe.skipIf(!isBuilt)("a consumer with workers", () => {
 
   test("closes what its modules have opened also if it is stopped before they have made their consumers", async () => {
     const service = serve({ does: "opens, and waits" });
-    await service.until(({ what }) => what === "waiting", 2);
+    await service.until(({ what }) => what === "loading", 2);
     service.signal("SIGTERM");
     const { settled, livedOnMs } = await service.end();
     expect(settled.get("opens, and waits")?.error).toBeNull();
