@@ -164,24 +164,13 @@ function noneWhereMissing(error: unknown): null {
   throw error;
 }
 
-/** The content comes without a mark of the registry: a proxy's page with a status of success would be cached as the schema. */
+/** The content comes without a mark of the registry: a proxy's page, or nothing, with a status of success would be cached as the schema. */
 function requireContent(found: UnresolvedSchema<ArtifactPlace>, id: SchemaId): UnresolvedSchema<ArtifactPlace> {
-  const { schemaType, schema } = found;
-  const isContent = schemaType === "PROTOBUF" ? !/^\s*</.test(schema) : isJson(schema);
-  if (!isContent) {
-    const detail = `the answer to schema id ${id} is no schema of the type ${schemaType}: does a proxy answer instead of the registry`;
+  if (/^\s*(?:<|$)/.test(found.schema)) {
+    const detail = `the answer to schema id ${id} is empty or a page, and no schema of the type ${found.schemaType}: does a proxy answer instead of the registry`;
     throw unusableAnswer(detail, false, id);
   }
   return found;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function typeOf(declared: unknown, what: string): SchemaType {
