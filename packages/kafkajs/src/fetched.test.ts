@@ -47,10 +47,11 @@ test.each([
 });
 
 test.each([
-  ["a small part of a response is handed over without the rest of it", 100, false],
-  ["a large part of a response is handed over without a copy", 2, true],
-])("%s", async (_what, responses, isShared) => {
-  const batches = await batchesOf(0);
+  ["a few records of a response are handed over without the rest of it", 1, 100, false],
+  ["a large part of a response is handed over without a copy", 1, 2, true],
+  ["many records of a response are handed over without a copy", 1_000, 10, true],
+])("%s", async (_what, times, responses, isShared) => {
+  const batches = Buffer.concat(Array<Buffer>(times).fill(await batchesOf(0)));
   const response = Buffer.allocUnsafeSlow(batches.length * responses);
   const walk = fetchedOf(response.subarray(0, batches.copy(response)))
     .next()

@@ -10,7 +10,7 @@ export interface Fetched {
   readonly nextOffset: bigint;
   /** How much memory it takes while it waits. */
   readonly byteLength: number;
-  /** It will wait: it lets go of what it shares with other partitions. */
+  /** It will wait, or its handler is slow: it lets go of what it shares with other partitions. */
   keep(): void;
   /** Loads what reading it needs. Null if there is nothing to wait for. */
   prepare(): Promise<void> | null;
@@ -44,9 +44,13 @@ export class FetchedAsMessages implements Fetched {
   }
 }
 
-/** What is a smaller part of its response gets bytes of its own at once: its handler may take long, and would hold the whole response for as long. */
+/**
+ * A few records get bytes of their own at once: their handler may take long, and would hold the whole response for as long. Copying a larger part
+ * costs too much to do it before it is known that it waits.
+ */
+const maxSmallBytes = 65_536;
 const smallShare = 1 / 8;
-/** The same if it waits. A larger part is not copied: that would cost more memory than it saves. */
+/** What waits is copied if it is a smaller part of its response. A larger part is not: that would cost more memory than it saves. */
 const smallShareOfWaiting = 1 / 2;
 
 /** Record batches as the broker has sent them. They are checked and decompressed when their turn comes. */
@@ -60,7 +64,7 @@ export class FetchedAsBytes implements Fetched {
   #unpackedBytes = 0;
 
   constructor(fetched: KeptFetch, assignment: PartitionAssignment) {
-    this.#fetched = withOwnBytes(fetched, smallShare);
+    this.#fetched = fetched.bytes.length > maxSmallBytes ? fetched : withOwnBytes(fetched, smallShare);
     this.#assignment = assignment;
     this.#reader = createRecordSetReader({ ...this.#fetched, assignment });
     this.nextOffset = fetched.nextOffset;

@@ -72,6 +72,20 @@ test("a pause holds back the rest of a fetch whose batches are handled one after
   expect(begun).toEqual(["first", "second", "third"]);
 });
 
+test("a fetch of a partition whose handler was slow lets go of what it shares before it is handed over", async () => {
+  const { begun, held, handOver, finished } = setUp();
+  const kept: string[] = [];
+  const shared = (batch: string): Fetched => ({ ...fetchOf(batch), keep: () => kept.push(`${batch} after ${begun.length}`) });
+  void handOver.take(shared("first"), held);
+  const late = performance.now() + 2; // longer than the patience
+  while (performance.now() < late) {}
+  await finished();
+  void handOver.take(shared("second"), held);
+  await finished();
+  void handOver.take(shared("third"), held);
+  expect([begun, kept]).toEqual([["first", "second", "third"], ["second after 1"]]);
+});
+
 test("what fails after a batch was handled is reported, and ends no process", async () => {
   const broken = new Error("broken");
   const { failures, held, handOver, finished } = setUp({

@@ -83,6 +83,9 @@ export class HandOver {
 
   #give(fetched: Fetched, held: Held): Promise<void> | undefined {
     const { patienceMs } = this.#parts;
+    if (held.isSlow) {
+      fetched.keep();
+    }
     const startedMs = performance.now();
     const taken = this.#giveAll(fetched, held);
     if (taken === undefined) {
