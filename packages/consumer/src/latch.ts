@@ -11,12 +11,25 @@ export class Latch {
     });
   }
 
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
   open(): void {
     this.#isOpen = true;
     this.#resolve();
     for (const end of this.#onOpen) {
       end();
     }
+    this.#onOpen.clear(); // an open latch may live on, and what waited for it must not
+  }
+
+  /** Calls back when this is opened: never, if it is open already. Returns what takes the call back. */
+  onOpen(call: () => void): () => void {
+    if (!this.#isOpen) {
+      this.#onOpen.add(call);
+    }
+    return () => this.#onOpen.delete(call);
   }
 
   /**
@@ -25,19 +38,20 @@ export class Latch {
    */
   orOpened(work: PromiseLike<unknown>): Promise<void> {
     return new Promise((resolve, reject) => {
-      const end = (): void => {
-        this.#onOpen.delete(end);
-        resolve();
-      };
+      const takeBack = this.onOpen(resolve);
       if (this.#isOpen) {
         resolve();
-      } else {
-        this.#onOpen.add(end);
       }
-      work.then(end, (error: unknown) => {
-        this.#onOpen.delete(end);
-        reject(error as Error);
-      });
+      work.then(
+        () => {
+          takeBack();
+          resolve();
+        },
+        (error: unknown) => {
+          takeBack();
+          reject(error as Error);
+        },
+      );
     });
   }
 }

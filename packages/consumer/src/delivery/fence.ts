@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.ts";
+import { Latch } from "../latch.ts";
 import type { Lease } from "./lease.ts";
 
 /**
@@ -8,8 +9,7 @@ import type { Lease } from "./lease.ts";
 export class Fence {
   readonly lease: Lease;
   readonly #clock: Clock;
-  readonly #onClose = new Set<() => void>();
-  #isClosed = false;
+  readonly #closed = new Latch();
 
   constructor(clock: Clock, lease: Lease) {
     this.#clock = clock;
@@ -17,14 +17,14 @@ export class Fence {
   }
 
   get isClosed(): boolean {
-    return this.#isClosed;
+    return this.#closed.isOpen;
   }
 
   /**
    * Nothing may start before {@link leased}: the partition may belong to another member. Ask after every wait, because a wait may be long.
    */
   get mustWait(): boolean {
-    return !this.#isClosed && this.lease.isOver;
+    return !this.isClosed && this.lease.isOver;
   }
 
   /** Resolves when the group has acknowledged this member, or when the fence is closed. */
@@ -33,44 +33,28 @@ export class Fence {
   }
 
   close(): void {
-    this.#isClosed = true;
-    for (const end of [...this.#onClose]) {
-      end();
-    }
+    this.#closed.open();
   }
 
   /** Resolves after this delay, or when the fence is closed. */
   pause(delayMs: number): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#isClosed) {
+      if (this.isClosed) {
         resolve();
         return;
       }
       const end = (): void => {
-        this.#onClose.delete(end);
+        cancel();
         takeBack();
         resolve();
       };
-      const takeBack = this.#clock.after(delayMs, end);
-      this.#onClose.add(end);
+      const cancel = this.#clock.after(delayMs, end);
+      const takeBack = this.#closed.onOpen(end);
     });
   }
 
   /** Resolves when `work` does, or when the fence is closed. Rejects as `work` does. */
   orClosed(work: PromiseLike<unknown>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const end = (): void => {
-        this.#onClose.delete(end);
-        resolve();
-      };
-      if (this.#isClosed) {
-        resolve();
-      }
-      this.#onClose.add(end);
-      work.then(end, (error: unknown) => {
-        this.#onClose.delete(end);
-        reject(error as Error);
-      });
-    });
+    return this.#closed.orOpened(work);
   }
 }
