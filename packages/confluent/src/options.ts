@@ -1,5 +1,6 @@
+import { numberOptions } from "@cdckit/driver";
 import { checkConnection } from "./check-connection.ts";
-import { ConfluentDriverError } from "./errors.ts";
+import { ConfluentDriverError, makeError } from "./errors.ts";
 
 /** Options of the group membership and of fetches. */
 export interface ConfluentTuning {
@@ -135,34 +136,20 @@ const numbers = Object.freeze({
   maxWaitMs: 500,
   metadataMaxAgeMs: 60_000,
 });
-/** The longest delay of Node's timers, which fire at once after a longer one, and the largest number of Kafka's requests. */
-const maxInt32 = 2 ** 31 - 1;
 /** What Kafka's brokers have as `group.consumer.session.timeout.ms` if nobody has changed it. */
 const consumerSessionTimeoutMs = 45_000;
 
 /** Every option, present and checked. Throws a `ConfluentDriverError` that names the wrong one. */
 export function resolveConfluentOptions(options: ConfluentOptions): ResolvedConfluentOptions {
   const { groupProtocol = "classic", groupInstanceId, ...others } = options;
-  const resolved: Record<string, number> = { ...numbers };
-  if (groupProtocol === "consumer") {
-    resolved["sessionTimeoutMs"] = consumerSessionTimeoutMs;
-  } else if (groupProtocol !== "classic") {
+  if (groupProtocol !== "classic" && groupProtocol !== "consumer") {
     refuse(`expected groupProtocol to be "classic" or "consumer", found ${JSON.stringify(groupProtocol) ?? "undefined"}`);
   }
   if (groupInstanceId !== undefined && (typeof groupInstanceId !== "string" || groupInstanceId === "")) {
     refuse("expected groupInstanceId to be a text that is not empty");
   }
-  const connection: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(others)) {
-    if (!Object.hasOwn(numbers, name)) {
-      connection[name] = value;
-    } else if (Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= maxInt32) {
-      resolved[name] = value as number;
-    } else if (value !== undefined) {
-      refuse(`expected ${name} to be a positive integer, at most ${maxInt32}, found ${String(value)}`);
-    }
-  }
-  const tuning = resolved as unknown as Record<keyof typeof numbers, number>; // it began as a copy of the defaults
+  const defaults = { ...numbers, ...(groupProtocol === "consumer" && { sessionTimeoutMs: consumerSessionTimeoutMs }) };
+  const { numbers: tuning, others: connection } = numberOptions(others, defaults, makeError);
   if (tuning.heartbeatIntervalMs >= tuning.sessionTimeoutMs) {
     refuse("expected heartbeatIntervalMs to be smaller than sessionTimeoutMs: set it to about a third");
   }

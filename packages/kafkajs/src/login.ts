@@ -1,5 +1,6 @@
 import type { KafkaConfig } from "kafkajs";
-import { KafkaJsDriverError } from "./errors.ts";
+import { askForCredential } from "@cdckit/driver";
+import { makeError } from "./errors.ts";
 
 type Login = NonNullable<KafkaConfig["sasl"]>;
 type OauthBearerLogin = Extract<Login, { readonly mechanism: "oauthbearer" }>;
@@ -15,31 +16,18 @@ export function loginOf(sasl: Login): Login {
     : { ...sasl };
 }
 
-/**
- * What a function of the application gives. It may ask a server, which may fail for a moment. What it throws may hold the secret. So it is not
- * shown, nor kept as the cause, because causes are logged.
- */
+/** A token of the application's function, which may ask a server, which may fail for a moment. */
 async function tokenOf(give: TokenProvider): ReturnType<TokenProvider> {
-  let found: string;
-  try {
-    const token = (await give()) as { readonly value?: unknown } | undefined;
-    if (typeof token?.value === "string" && token.value !== "") {
-      return token as Awaited<ReturnType<TokenProvider>>; // checked
-    }
-    found = "no value";
-  } catch (error) {
-    found = `${error instanceof Error ? error.name : "a value"} thrown. Its message is not shown, because it may hold the secret: log it in the function`;
-  }
-  throw asConnectionError(
-    new KafkaJsDriverError(
-      "authentication-failed",
-      `expected the function sasl.oauthBearerProvider to give { value }, a text, found ${found}`,
-    ),
-  );
+  const wrong = (token: unknown): string | null => {
+    const { value } = (token ?? {}) as { readonly value?: unknown };
+    return typeof value === "string" && value !== "" ? null : "no value";
+  };
+  const question = { option: "sasl.oauthBearerProvider", expected: "{ value }, a text", give, wrong, makeError };
+  return await askForCredential(question).catch((failure: Error) => Promise.reject(asConnectionError(failure)));
 }
 
 /** kafkajs ends the connection, whose login has begun, and connects again after errors of this name. Others are final. */
-function asConnectionError(failure: KafkaJsDriverError): Error {
+function asConnectionError(failure: Error): Error {
   const cause = Object.assign(failure, { retriable: true });
   return Object.assign(new Error(failure.message, { cause }), { name: "KafkaJSConnectionError", retriable: true });
 }

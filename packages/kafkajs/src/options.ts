@@ -1,6 +1,7 @@
+import { numberOptions } from "@cdckit/driver";
 import type { Kafka, KafkaConfig } from "kafkajs";
 import { checkConnection } from "./check-connection.ts";
-import { KafkaJsDriverError } from "./errors.ts";
+import { KafkaJsDriverError, makeError } from "./errors.ts";
 
 /** Options of the group membership and of fetches. Names and meanings are Kafka's. */
 export interface KafkaJsTuning {
@@ -102,13 +103,10 @@ export interface ResolvedKafkaJsOptions {
 
 const defaultLargestMinFetchBytes = 4_194_304;
 
-/** The longest delay of Node's timers, which fire at once after a longer one, and the largest number of Kafka's requests. */
-const maxInt32 = 2 ** 31 - 1;
-
 /** A response of so many bytes of records can be read: it has no more than 12 MiB of other things. See `maxFrameBytes`. */
 const maxFetchBytes = 524_288_000;
 
-const tuningDefaults: Required<KafkaJsTuning> = Object.freeze({
+const numberDefaults = Object.freeze({
   sessionTimeoutMs: 30_000,
   rebalanceTimeoutMs: 60_000,
   heartbeatIntervalMs: 3_000,
@@ -117,44 +115,32 @@ const tuningDefaults: Required<KafkaJsTuning> = Object.freeze({
   maxWaitMs: 500,
   metadataMaxAgeMs: 60_000,
   partitionsConsumedConcurrently: 1,
-  rackId: "", // as Kafka's own default: no rack
 });
 
 /** Every option, present and checked. Throws a `KafkaJsDriverError` that names the wrong one. */
 export function resolveKafkaJsOptions(options: KafkaJsOptions): ResolvedKafkaJsOptions {
-  const tuning: Record<string, number | string> = { ...tuningDefaults };
-  const connection: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(tuningDefaults, name)) {
-      connection[name] = value;
-    } else if (name === "rackId" && typeof value === "string") {
-      tuning[name] = value;
-    } else if (name !== "rackId" && Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= maxOf(name)) {
-      tuning[name] = value as number;
-    } else if (value !== undefined) {
-      const expected = name === "rackId" ? "a text" : `a positive integer, at most ${maxOf(name)}`;
-      throw new KafkaJsDriverError("invalid-option", `expected ${name} to be ${expected}, found ${String(value)}`);
-    }
+  const { rackId = "", ...rest } = options; // without a rack, as Kafka's own default
+  if (typeof rackId !== "string") {
+    throw new KafkaJsDriverError("invalid-option", `expected rackId to be a text, found ${String(rackId)}`);
   }
-  const resolved = tuning as unknown as Required<KafkaJsTuning>; // it began as a copy of the defaults
-  if (resolved.heartbeatIntervalMs >= resolved.sessionTimeoutMs) {
+  const { numbers, others } = numberOptions(rest, numberDefaults, makeError, {
+    maxBytesPerPartition: maxFetchBytes,
+    maxBytes: maxFetchBytes,
+  });
+  if (numbers.heartbeatIntervalMs >= numbers.sessionTimeoutMs) {
     throw new KafkaJsDriverError(
       "invalid-option",
       "expected heartbeatIntervalMs to be smaller than sessionTimeoutMs: set it to about a third",
     );
   }
-  const largestMinFetchBytes = options.maxBytesPerPartition === undefined ? Math.min(defaultLargestMinFetchBytes, resolved.maxBytes) : 0;
-  return Object.freeze({ client: resolveClient(connection), tuning: Object.freeze(resolved), largestMinFetchBytes });
-}
-
-function maxOf(name: string): number {
-  return name === "maxBytesPerPartition" || name === "maxBytes" ? maxFetchBytes : maxInt32;
+  const largestMinFetchBytes = options.maxBytesPerPartition === undefined ? Math.min(defaultLargestMinFetchBytes, numbers.maxBytes) : 0;
+  return Object.freeze({ client: resolveClient(others), tuning: Object.freeze({ ...numbers, rackId }), largestMinFetchBytes });
 }
 
 function resolveClient(connection: Readonly<Record<string, unknown>>): ResolvedKafkaJsOptions["client"] {
   const { kafka, ...others } = connection;
   if (kafka === undefined) {
-    checkConnection(others, Object.keys(tuningDefaults));
+    checkConnection(others, [...Object.keys(numberDefaults), "rackId"]);
     return { kind: "made", config: others as unknown as KafkaJsConnection }; // checked above
   }
   if (others["fetch"] !== undefined) {

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { maxInt32 } from "@cdckit/driver";
 import { PlatformaticDriverError } from "./errors.ts";
 import { isRefusal } from "./explain-failure.ts";
 import { type Address, Link } from "./link.ts";
@@ -9,7 +10,6 @@ import {
   chooseRequest,
   type CoordinatorAnswer,
   coordinatorMoves,
-  maxInt32,
   type MetadataAnswer,
   type OfferedRequest,
   type RequestName,

@@ -1,7 +1,7 @@
 import type { ConnectionOptions as TlsOptions } from "node:tls";
+import { numberOptions } from "@cdckit/driver";
 import { checkConnection } from "./check-connection.ts";
-import { PlatformaticDriverError } from "./errors.ts";
-import { maxInt32 } from "./requests.ts";
+import { makeError, PlatformaticDriverError } from "./errors.ts";
 
 /** Options of the group membership and of fetches. */
 export interface PlatformaticTuning {
@@ -146,21 +146,8 @@ export function resolvePlatformaticOptions(options: PlatformaticOptions): Resolv
       refuse(`expected ${name} to be a text that is not empty`);
     }
   }
-  const resolved: Record<string, number> = {
-    ...numbers,
-    ...(groupProtocol === "consumer" && { sessionTimeoutMs: consumerSessionTimeoutMs }),
-  };
-  const connection: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(others)) {
-    if (!Object.hasOwn(numbers, name)) {
-      connection[name] = value;
-    } else if (Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= maxInt32) {
-      resolved[name] = value as number;
-    } else if (value !== undefined) {
-      refuse(`expected ${name} to be a positive integer, at most ${maxInt32}, found ${String(value)}`);
-    }
-  }
-  const tuning = resolved as unknown as Record<keyof typeof numbers, number>; // it began as a copy of the defaults
+  const defaults = { ...numbers, ...(groupProtocol === "consumer" && { sessionTimeoutMs: consumerSessionTimeoutMs }) };
+  const { numbers: tuning, others: connection } = numberOptions(others, defaults, makeError);
   if (tuning.heartbeatIntervalMs >= tuning.sessionTimeoutMs) {
     refuse("expected heartbeatIntervalMs to be smaller than sessionTimeoutMs: set it to about a third");
   }

@@ -2,6 +2,7 @@ import type { DriverSink, LostRange, PartitionAssignment, Subscription } from "@
 import {
   type BrokerQuestions,
   lostRangeError,
+  maxInt32,
   missingAt,
   type PartitionWaits,
   placeOf,
@@ -15,7 +16,6 @@ import { makeError } from "./errors.ts";
 import type { FetchedPartition } from "./fetch-response.ts";
 import type { Leaders } from "./leaders.ts";
 import { type ClientError, codes } from "./low-level-client.ts";
-import { maxInt32 } from "./requests.ts";
 
 export interface PartitionReaderParts {
   readonly brokers: Pick<BrokerQuestions, "ends">;

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
-import { preflight } from "@cdckit/driver";
+import { askForCredential, preflight } from "@cdckit/driver";
 import { Cluster } from "./cluster.ts";
 import { demandConsumerProtocol } from "./consumer-protocol.ts";
-import { makeError, PlatformaticDriverError } from "./errors.ts";
+import { makeError } from "./errors.ts";
 import { explainFailure, isRefusal } from "./explain-failure.ts";
 import { loadClient } from "./load-client.ts";
 import type { ClientConnectionOptions, ClientLogin } from "./low-level-client.ts";
@@ -106,19 +106,10 @@ function loginOf({ mechanism, ...credentials }: PlatformaticLogin): ClientLogin 
 }
 
 /**
- * What a function of the application gives. It may ask a server, which may fail for a moment: that is no refusal of the brokers, and the next
- * connection asks again. What the function throws may hold the secret. So it is not shown, nor kept as the cause, because causes are logged.
+ * A credential of the application's function, which may ask a server, which may fail for a moment: that is no refusal of the brokers, and the
+ * next connection asks again.
  */
-async function credentialOf(name: string, give: () => string | Promise<string>): Promise<string> {
-  let found: string;
-  try {
-    const credential: unknown = await give();
-    if (typeof credential === "string" && credential !== "") {
-      return credential;
-    }
-    found = credential === "" ? "an empty text" : typeof credential;
-  } catch (error) {
-    found = `${error instanceof Error ? error.name : "a value"} thrown. Its message is not shown, because it may hold the secret: log it in the function`;
-  }
-  throw new PlatformaticDriverError("authentication-failed", `expected the function sasl.${name} to give a text, found ${found}`);
+function credentialOf(name: string, give: () => string | Promise<string>): Promise<string> {
+  const wrong = (given: unknown): string | null => (given === "" ? "an empty text" : typeof given === "string" ? null : typeof given);
+  return askForCredential({ option: `sasl.${name}`, expected: "a text", give, wrong, makeError });
 }

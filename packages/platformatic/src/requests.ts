@@ -1,8 +1,5 @@
 import { type ClientApi, codes, type PlatformaticModule } from "./low-level-client.ts";
 
-/** The largest number of bytes or milliseconds that a request has room for. */
-export const maxInt32: number = 2 ** 31 - 1;
-
 /** The requests that the driver sends: Kafka's number, and the versions whose arguments and answers it knows. */
 const requests = {
   Fetch: { key: 1, min: 12, max: 17 },
