@@ -3,6 +3,9 @@ import type { CdcEvent, TableName } from "../event.ts";
 import type { SchemaListener, SchemaSeen } from "../schema-seen.ts";
 import type { SideRoute } from "./route.ts";
 
+/** The names of the tables come from senders, and may be long. */
+const maxNameChars = 65_536;
+
 /** Reports one schema to the listener: once for each table that records with this schema are of. */
 export class SchemaReport {
   readonly #listener: SchemaListener;
@@ -13,7 +16,7 @@ export class SchemaReport {
 
   constructor(listener: SchemaListener, maxTables: number, seen: () => Omit<SchemaSeen, "table">) {
     this.#listener = listener;
-    this.#reportedFor = new BoundedMap(maxTables);
+    this.#reportedFor = new BoundedMap(maxTables, maxNameChars, (name) => name.length);
     this.#seen = seen;
   }
 

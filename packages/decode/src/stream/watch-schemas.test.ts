@@ -8,7 +8,7 @@ const int32 = { type: "int32", optional: false };
 const text = { type: "string", optional: true };
 
 /** A JSON message with its schema: the envelope of a row with these columns. */
-function message(columns: Readonly<Record<string, unknown>>, name = "s.public.orders.Value"): Buffer {
+function message(columns: Readonly<Record<string, unknown>>, name = "s.public.orders.Value", table = "orders"): Buffer {
   const row = {
     type: "struct",
     optional: true,
@@ -31,7 +31,7 @@ function message(columns: Readonly<Record<string, unknown>>, name = "s.public.or
     fields: [{ ...row, field: "before" }, { ...row, field: "after" }, source, { type: "string", optional: false, field: "op" }],
   };
   const after = Object.fromEntries(Object.keys(columns).map((column) => [column, null]));
-  const payload = { before: null, after: { ...after, id: 1 }, source: { connector: "postgresql", table: "orders" }, op: "c" };
+  const payload = { before: null, after: { ...after, id: 1 }, source: { connector: "postgresql", table }, op: "c" };
   return Buffer.from(JSON.stringify({ schema, payload }));
 }
 
@@ -59,6 +59,12 @@ describe("a watcher of schemas", () => {
     expect(changes).toMatchObject([
       { topic: "t", side: "value", changes: [{ kind: "added", column: "note", type: { kind: "string", isNullable: true } }] },
     ]);
+  });
+
+  test("reports a schema that several tables share once, whichever table comes first with it", async () => {
+    const columns = [{ id: int32 }, { id: int32, note: text }];
+    const ofTables = ["orders_1", "orders_2"].flatMap((table) => columns.map((one) => message(one, undefined, table)));
+    expect((await changesOf(ofTables)).map(({ changes }) => changes)).toMatchObject([[{ kind: "added", column: "note" }]]);
   });
 
   test("keeps topics apart, and also the tables of one topic", async () => {

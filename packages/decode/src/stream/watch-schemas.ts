@@ -38,6 +38,8 @@ export interface WatchSchemasOptions {
 interface LastRow {
   readonly id: SchemaId | null;
   readonly row: Type;
+  /** The rows that were compared. A schema comes once for each of its tables, and again after another schema's. */
+  readonly compared: WeakSet<Type>;
 }
 
 /**
@@ -54,7 +56,11 @@ export function watchSchemas(listener: SchemaChangeListener, options: WatchSchem
     }
     const place = placeOf(topic, side, row);
     const last = lastRows.get(place);
-    lastRows.set(place, { id: schemaId, row });
+    const compared = last?.compared ?? new WeakSet();
+    if (compared.has(row)) {
+      return;
+    }
+    lastRows.set(place, { id: schemaId, row, compared: compared.add(row) });
     const changes = last === undefined ? [] : diffTypes(last.row, row);
     if (last !== undefined && changes.length > 0) {
       listener({ topic, side, previousId: last.id, nextId: schemaId, previous: last.row, next: row, changes });

@@ -69,6 +69,7 @@ describe("PostgreSQL", () => {
     ["double precision", "Infinity", Number.POSITIVE_INFINITY],
     ["boolean", true, true],
     ["boolean", "t", true],
+    ["boolean", "9007199254740993", 9007199254740993n],
     ["timestamp(3) without time zone", "2024-02-29 12:00:00.5", "2024-02-29T12:00:00.5"],
     ["timestamp without time zone", "Sat Nov 02 17:30:52 2013", "Sat Nov 02 17:30:52 2013"],
     ["timestamp without time zone", "infinity", "infinity"],

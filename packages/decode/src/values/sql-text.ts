@@ -160,7 +160,7 @@ function floating({ name }: SqlType, round: (value: number) => number): SqlConve
 
 /** Converts PostgreSQL's `t` and `true`. MySQL's boolean is a small integer and stays a number. */
 function boolean(type: SqlType): SqlConversion {
-  const convertInteger = integer(type, Number);
+  const convertInteger = integer(type, safeInteger);
   return (value) => {
     if (value === "t" || value === "true") {
       return true;

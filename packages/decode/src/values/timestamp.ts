@@ -2,7 +2,7 @@ import type { ResolvedValueOptions } from "../options.ts";
 import { secondsPerDay } from "./calendar.ts";
 import type { Conversion } from "./conversion.ts";
 import { infinityText, instantRenderer, negativeInfinityText, type RenderTimestamp, timestampRenderer } from "./moment.ts";
-import { isLittleEndian } from "./wide-integer.ts";
+import { isLittleEndian, maxInt64, minInt64 } from "./wide-integer.ts";
 
 /**
  * The numbers that the PostgreSQL driver makes from infinite timestamps. Debezium reads them as microseconds, or sends them as they are.
@@ -10,17 +10,13 @@ import { isLittleEndian } from "./wide-integer.ts";
 const driverInfinity = 9_223_372_036_825_200_000n;
 const driverNegativeInfinity = -9_223_372_036_832_400_000n;
 
-/** The limits of an int64, which stand for infinity if the unit is nanoseconds. */
-const maxLong = 9_223_372_036_854_775_807n;
-const minLong = -9_223_372_036_854_775_808n;
-
 /** A timestamp without a zone, in units of 1/`unitsPerSecond` since the epoch. */
 export function timestampConversion(unitsPerSecond: number, options: ResolvedValueOptions): Conversion {
   const render = timestampRenderer(options);
   const int = splitSafe(unitsPerSecond, render); // the infinities of every unit are outside of the safe integers
   switch (unitsPerSecond) {
     case 1_000_000_000:
-      return { int, bigint: unless(maxLong, minLong, splitNanos(render)) };
+      return { int, bigint: unless(maxInt64, minInt64, splitNanos(render)) }; // the limits of an int64 are the infinities
     case 1_000_000:
       return { int, bigint: unless(driverInfinity, driverNegativeInfinity, splitWide(unitsPerSecond, render)) };
     default: {

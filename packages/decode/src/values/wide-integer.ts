@@ -5,8 +5,8 @@ const wide = new BigInt64Array(1);
 const halves = new Int32Array(wide.buffer);
 const low = isLittleEndian() ? 0 : 1;
 
-const maxInt64 = 2n ** 63n - 1n;
-const minInt64 = -(2n ** 63n);
+export const maxInt64: bigint = 2n ** 63n - 1n;
+export const minInt64: bigint = -(2n ** 63n);
 
 export function isInt64(value: bigint): boolean {
   return value >= minInt64 && value <= maxInt64;

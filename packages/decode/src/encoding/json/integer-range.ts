@@ -1,3 +1,5 @@
+import { isInt64, maxInt64, minInt64 } from "../../values/wide-integer.ts";
+
 /** The range of an integer with a number of bits. */
 export interface IntegerRange {
   readonly bits: number;
@@ -5,15 +7,12 @@ export interface IntegerRange {
   readonly max: number | bigint;
 }
 
-const minLong = -(2n ** 63n);
-const maxLong = 2n ** 63n - 1n;
-
 /** The range of a signed integer. */
 export function rangeOf(bits: 8 | 16 | 32 | 64): IntegerRange {
-  return bits === 64 ? { bits, min: minLong, max: maxLong } : { bits, min: -(2 ** (bits - 1)), max: 2 ** (bits - 1) - 1 };
+  return bits === 64 ? { bits, min: minInt64, max: maxInt64 } : { bits, min: -(2 ** (bits - 1)), max: 2 ** (bits - 1) - 1 };
 }
 
 /** Whether an integer has at most 64 bits. A number that is exact always has. */
 export function isLong(value: number | bigint): boolean {
-  return typeof value === "number" || (value >= minLong && value <= maxLong);
+  return typeof value === "number" || isInt64(value);
 }
