@@ -207,6 +207,22 @@ test("no record is started when the invocation has too little time left", async 
   expect(lines).toMatchObject([{ level: "warn", fields: { offset: records[2]?.offset, reserveMs: 500 } }]);
 });
 
+test("a time that is left beyond what a timer can wait does not end at once", async () => {
+  const bundle = fromBundle(recorded.schemasFile);
+  const loaded = new Set<SchemaId>();
+  const registry: SchemaSource = {
+    peek: (id) => (loaded.has(id) ? bundle.peek(id) : undefined),
+    load: async (id) => {
+      await new Promise((resolve) => setTimeout(resolve, 20)); // longer than the 1 ms that Node makes of such a delay
+      loaded.add(id);
+      return bundle.load(id);
+    },
+  };
+  const { handler } = handlerOf({ registry });
+  handler.on("*", () => {});
+  expect(await handler(eventOf([0]), { getRemainingTimeInMillis: () => 2 ** 40 })).toEqual({ batchItemFailures: [] });
+});
+
 test("a registry that does not answer leaves its partition in time, and the others are handled", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());

@@ -141,7 +141,7 @@ function inTime(decoding: ReturnType<Decoder["decode"]>, leftMs: () => number): 
     return decoding;
   }
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve(null), timeMs);
+    const timer = setTimeout(() => resolve(null), Math.min(timeMs, 2 ** 31 - 1)); // a longer delay would end at once
     void decoding.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
