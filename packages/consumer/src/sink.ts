@@ -35,7 +35,7 @@ export interface Sink {
    * says that the store cannot be asked: the consumer waits for as long as that lasts.
    */
   apply(batch: SinkBatch): Promise<void>;
-  /** Called with each schema before its first events are applied. Absent if the sink does not need schemas. */
+  /** Called with each schema of the tables that the sink takes, before its first events are applied. Absent if the sink does not need schemas. */
   schemaSeen?(seen: SchemaSeen): void;
   /** Releases connections. Idempotent. */
   close(): Promise<void>;

@@ -68,7 +68,7 @@ export interface PostgresOptions {
   readonly schema?: string;
   /**
    * Names the table that the rows of a source table are written to. Null: they are not written. Without it, two source tables of one name (of
-   * several schemas or databases) are an error.
+   * several schemas or databases) are an error in the process that meets both.
    * @default the table's own name, in `schema`
    */
   readonly tableFor?: (table: TableName) => TableTarget | null;

@@ -7,7 +7,7 @@ import type { Target } from "./tables.ts";
 /** Names the tables that rows are written to. */
 export class Targets {
   readonly #options: Pick<ResolvedPostgresOptions, "tableFor" | "schema">;
-  /** By target: the source table whose rows came first. */
+  /** By target: the source table of its rows, with all parts of its name that any of them had. */
   readonly #sources = new Map<string, TableName>();
 
   constructor(options: Pick<ResolvedPostgresOptions, "tableFor" | "schema">) {
@@ -27,15 +27,15 @@ export class Targets {
   checkSources(target: Target, sources: Iterable<TableName>): void {
     const name = quoteTable(target);
     for (const source of this.#options.tableFor === null ? sources : []) {
-      const first = this.#sources.get(name) ?? source;
-      this.#sources.set(name, first);
-      if (isAnother(first.schema, source.schema) || isAnother(first.database, source.database)) {
+      const known = this.#sources.get(name) ?? source;
+      if (isAnother(known.schema, source.schema) || isAnother(known.database, source.database)) {
         throw new PostgresSinkError(
           "schema-mismatch",
-          `expected one source table for ${name}, found ${nameOf(first)} and ${nameOf(source)}: name a table for each of them by tableFor, or the ` +
+          `expected one source table for ${name}, found ${nameOf(known)} and ${nameOf(source)}: name a table for each of them by tableFor, or the ` +
             "same one if no two of their rows have the same key",
         );
       }
+      this.#sources.set(name, { ...source, ...known });
     }
   }
 }

@@ -70,7 +70,7 @@ export class AttachedSinks {
 
   /** Whether some sink takes the rows of this table. Sinks read whole rows. */
   takeTable(table: TableName | null, topic: string): boolean {
-    return this.#patterns.some((patterns) => patterns === null || patterns.some((pattern) => matchesTable(pattern, table, topic)));
+    return this.#patterns.some((patterns) => takesTable(patterns, table, topic));
   }
 
   /** Where the sink of that name writes to. */
@@ -78,15 +78,23 @@ export class AttachedSinks {
     return this.#attached.find(({ sink }) => sink.name === name)?.sink.host;
   }
 
+  /** Tells each sink of the schemas of tables that it takes, and of no others: what it keeps of them is its memory. */
   schemaSeen(seen: SchemaSeen): void {
-    for (const { sink } of this.#attached) {
-      sink.schemaSeen?.(seen);
+    for (const [i, { sink }] of this.#attached.entries()) {
+      const patterns = this.#patterns[i] as readonly TablePattern[] | null; // one for each sink
+      if (takesTable(patterns, seen.table, seen.topic)) {
+        sink.schemaSeen?.(seen);
+      }
     }
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#attached.map(async ({ sink }) => sink.close()));
   }
+}
+
+function takesTable(patterns: readonly TablePattern[] | null, table: TableName | null, topic: string): boolean {
+  return patterns === null || patterns.some((pattern) => matchesTable(pattern, table, topic));
 }
 
 /** Without a pattern the sink would take nothing, and every record would be committed. */
