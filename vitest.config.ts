@@ -16,6 +16,7 @@ const everywhere = {
   env: { NODE_ENV: "production" },
   testTimeout: 120_000,
   hookTimeout: 120_000,
+  expect: { poll: { timeout: 30_000 } }, // a busy machine stands still for longer than vitest's second
 } as const;
 
 const exclude = ["**/node_modules/**", "**/dist/**"];

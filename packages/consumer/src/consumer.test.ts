@@ -1,6 +1,7 @@
 import { type CdcEvent, DecodeError, type Decoder, type RecordCursor } from "@cdckit/decode";
 import { memory, MemoryBroker } from "@cdckit/testkit";
 import { describe, expect, test, vi } from "vitest";
+import { systemClock } from "./clock.ts";
 import { type Consumer, createConsumer } from "./consumer.ts";
 import type { Delivery } from "./delivery/stream-dispatcher.ts";
 import type { DriverSink, KafkaDriver, PartitionAssignment } from "./driver.ts";
@@ -236,7 +237,7 @@ describe("run with handlers", () => {
   });
 
   test("synchronous handlers take no turn of the event loop between the records of a batch", async () => {
-    const { consumer } = consumerOf(times(100), {}, 100);
+    const { consumer } = consumerOf(times(100), { clock: { ...systemClock, nowMs: () => 0 } }, 100); // a slow machine rests after 10 ms
     let turns = 0;
     const turn = setInterval(() => turns++, 0);
     let between = -1;
@@ -380,7 +381,7 @@ describe("stop", () => {
     const seen: bigint[] = [];
     consumer.on("*", ({ record }) => void seen.push(record.offset));
     const running = consumer.run();
-    await vi.waitUntil(() => consumer.health().counts.records === 3);
+    await expect.poll(() => consumer.health().counts.records).toBe(3);
     await consumer.stop();
     await running;
     expect(seen).toEqual([0n, 1n]);
@@ -602,15 +603,14 @@ describe("health", () => {
     const second = createConsumer({ ...options, topics: ["empty", "done"] });
     second.on("*", () => {});
     const running = second.run();
-    await vi.waitFor(() => {
-      const lags = second.health().assigned.map(({ topic, lag, handledTo }) => [topic, lag, handledTo]);
-      expect(lags).toEqual(
+    await expect
+      .poll(() => second.health().assigned.map(({ topic, lag, handledTo }) => [topic, lag, handledTo]))
+      .toEqual(
         expect.arrayContaining([
           ["empty", 0n, null],
           ["done", 0n, null],
         ]),
       );
-    });
     await second.stop();
     await running;
   });
@@ -630,11 +630,11 @@ describe("health", () => {
     let release = (): void => {};
     consumer.on("*", () => new Promise<void>((resolve) => void (release = resolve)));
     const running = consumer.run();
-    await vi.waitFor(() => expect(consumer.health().assigned).toMatchObject([{ lag: 0n, handledTo: null }]));
+    await expect.poll(() => consumer.health().assigned).toMatchObject([{ lag: 0n, handledTo: null }]);
     driver.broker.append("orders", { value: "create" });
-    await vi.waitFor(() => expect(consumer.health().assigned).toMatchObject([{ lag: 1n, handledTo: null }]));
+    await expect.poll(() => consumer.health().assigned).toMatchObject([{ lag: 1n, handledTo: null }]);
     release();
-    await vi.waitFor(() => expect(consumer.health().assigned).toMatchObject([{ lag: 0n, handledTo: 4n }]));
+    await expect.poll(() => consumer.health().assigned).toMatchObject([{ lag: 0n, handledTo: 4n }]);
     await consumer.stop();
     await running;
   });
@@ -658,7 +658,7 @@ describe("health", () => {
     const consumer = createConsumer({ driver, groupId: "g", signals: false, topics: ["orders"], from });
     consumer.on("*", () => {});
     const running = consumer.run();
-    await vi.waitFor(() => expect(consumer.health()).toMatchObject({ phase: "running", assigned: [{ partition: 0 }] }));
+    await expect.poll(() => consumer.health()).toMatchObject({ phase: "running", assigned: [{ partition: 0 }] });
     const waiting = "where the latest record is, is not known yet for 1 of 1 partitions";
     expect(consumer.health()).toMatchObject(from === "latest" ? { ready: false, live: true, reasons: [waiting] } : { ready: true });
     locate();

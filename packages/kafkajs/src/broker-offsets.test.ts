@@ -57,7 +57,12 @@ test("brokers that break off when they are asked are unreachable, although kafka
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const kafka = new Kafka({ brokers: [`127.0.0.1:${port}`], logLevel: logLevel.NOTHING, retry: { retries: 0 } });
+  const kafka = new Kafka({
+    brokers: [`127.0.0.1:${port}`],
+    logLevel: logLevel.NOTHING,
+    connectionTimeout: 30_000,
+    retry: { retries: 0 },
+  });
   const offsets = new BrokerOffsets(() => kafka.admin(), "g", noCluster);
   try {
     await expect(offsets.topics()).rejects.toMatchObject({ code: "brokers-unreachable" });

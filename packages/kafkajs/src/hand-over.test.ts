@@ -1,5 +1,5 @@
 import type { DriverSink, FetchedBatch } from "@cdckit/consumer";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { HeldPartitions } from "./assignments.ts";
 import type { Fetched } from "./fetched.ts";
 import { HandOver } from "./hand-over.ts";
@@ -73,12 +73,14 @@ test("a pause holds back the rest of a fetch whose batches are handled one after
 });
 
 test("a fetch of a partition whose handler was slow lets go of what it shares before it is handed over", async () => {
+  let nowMs = 0;
+  const now = vi.spyOn(performance, "now").mockImplementation(() => nowMs);
+  onTestFinished(() => now.mockRestore());
   const { begun, held, handOver, finished } = setUp();
   const kept: string[] = [];
   const shared = (batch: string): Fetched => ({ ...fetchOf(batch), keep: () => kept.push(`${batch} after ${begun.length}`) });
   void handOver.take(shared("first"), held);
-  const late = performance.now() + 2; // longer than the patience
-  while (performance.now() < late) {}
+  nowMs += 2; // longer than the patience
   await finished();
   void handOver.take(shared("second"), held);
   await finished();

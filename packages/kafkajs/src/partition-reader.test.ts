@@ -1,7 +1,7 @@
 import { silentLogger } from "@cdckit/consumer";
 import { type BrokerQuestions, placeOf } from "@cdckit/driver";
 import type { EachBatchPayload } from "kafkajs";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { type Held, HeldPartitions } from "./assignments.ts";
 import { PartitionReader, type PartitionReaderParts } from "./partition-reader.ts";
 import { TopicRecheck } from "./topic-recheck.ts";
@@ -82,7 +82,7 @@ async function outcomeOutOfRange(...[before, after, log]: Parameters<typeof setU
   const place = { topic: "t", partition: 0 };
   reader.outOfRange(place);
   reader.outOfRange(place); // another fetch, which was under way
-  await vi.waitFor(() => expect(did.at(-1)).toBe("let go"));
+  await expect.poll(() => did.at(-1)).toBe("let go");
   topicCheck.stop();
   return did.slice();
 }
@@ -132,9 +132,9 @@ test("an offset that is not out of range any more is waited for no longer, also 
   const { reader, did, topicCheck } = setUp("old", "old", { high: 214n });
   const place = { topic: "t", partition: 0 };
   reader.outOfRange(place);
-  await vi.waitFor(() => expect(did.at(-1)).toBe("let go"));
+  await expect.poll(() => did.at(-1)).toBe("let go");
   reader.outOfRange(place);
-  await vi.waitFor(() => expect(did.at(-1)).toBe("found"));
+  await expect.poll(() => did.at(-1)).toBe("found");
   expect(did.filter((one) => ["let go", "found"].includes(one))).toEqual(["let go", "let go", "found"]);
   topicCheck.stop();
 });

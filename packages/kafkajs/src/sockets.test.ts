@@ -149,7 +149,13 @@ test.each<[string, Buffer]>([
   await once(server, "listening");
   const sockets = new Sockets();
   const brokers = [`127.0.0.1:${(server.address() as AddressInfo).port}`];
-  const client = new Kafka({ brokers, socketFactory: sockets.factory, logLevel: logLevel.NOTHING, retry: { retries: 0 } });
+  const client = new Kafka({
+    brokers,
+    socketFactory: sockets.factory,
+    logLevel: logLevel.NOTHING,
+    connectionTimeout: 30_000,
+    retry: { retries: 0 },
+  });
   await expect(client.admin().connect()).rejects.toThrow("[protocol-mismatch] expected");
   sockets.destroy();
   server.close();

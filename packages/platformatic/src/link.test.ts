@@ -21,7 +21,12 @@ async function failureAt(answers: readonly string[], sasl?: ClientLogin): Promis
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const link = new Link(realModule, "me", { ...options, ...(sasl && { sasl }) }, { host: "127.0.0.1", port });
+  const link = new Link(
+    realModule,
+    "me",
+    { ...options, ...(sasl && { sasl, connectTimeout: 30_000, requestTimeout: 30_000 }) },
+    { host: "127.0.0.1", port },
+  );
   const failure: unknown = await link.send(ask).catch((error: unknown) => error);
   link.close();
   server.close();

@@ -1,6 +1,6 @@
 import { type DriverSession, type DriverSink, type FetchedBatch, type KafkaDriver, silentLogger } from "@cdckit/consumer";
 import { memory, MemoryBroker } from "@cdckit/testkit";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type FetchMeter, meterDriver, type ReadingEnd } from "./fetch-meter.ts";
 
 const groupId = "g";
@@ -84,7 +84,7 @@ describe("a metered driver", () => {
     ]);
     const { meter, session, seen } = await open(broker, { endOffsets, startOffsets: new Map([[2, 40n]]) });
     expect(meter.unread).toBeGreaterThan(5);
-    await vi.waitFor(() => expect(seen).toHaveLength(20));
+    await expect.poll(() => seen).toHaveLength(20);
     expect(meter.unread).toBe(5);
     await session.close(100);
   });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, get, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { createEventStream, type EventStream } from "./event-stream.ts";
 
 const closers: (() => void)[] = [];
@@ -62,7 +62,7 @@ test("a reader that does not read misses what the next event says again, and is 
     events.send({ name: "records", data: big });
     await new Promise((resolve) => setImmediate(resolve));
   }
-  await vi.waitFor(() => expect(events.readers).toBe(0));
+  await expect.poll(() => events.readers).toBe(0);
   slow.destroy();
 });
 
@@ -71,6 +71,6 @@ test("there is an end to how many read, and who leaves makes room", async () => 
   const readers = await Promise.all(Array.from({ length: 32 }, () => connect()));
   expect((await connect()).statusCode).toBe(503);
   readers[0]?.destroy();
-  await vi.waitFor(() => expect(events.readers).toBe(31));
+  await expect.poll(() => events.readers).toBe(31);
   expect((await connect()).statusCode).toBe(200);
 });

@@ -245,10 +245,12 @@ test("what waits of a response does not keep the rest of it in memory", async ()
   kept.clear();
   waiting.splice(1).forEach((one) => expect(one.next()).not.toBeNull()); // handed over
   waiting[0]?.keep();
-  await vi.waitFor(() => {
-    gc();
-    expect(frames.slice(0, 3).map((frame) => frame.deref() === undefined)).toEqual([true, true, true]);
-  });
+  await expect
+    .poll(() => {
+      gc();
+      return frames.slice(0, 3).map((frame) => frame.deref() === undefined);
+    })
+    .toEqual([true, true, true]);
   expect(waiting[0]?.next()).not.toBeNull();
 });
 
@@ -342,7 +344,7 @@ test("a response that nobody asks for is let go after a while", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   await ask(1, { 0: 0n });
   await broker.hasBeenAsked(2);
-  await vi.waitUntil(() => vi.getTimerCount() === 1);
+  await vi.waitUntil(() => vi.getTimerCount() === 1, { timeout: 30_000 });
   vi.advanceTimersByTime(5_000);
   await ask(2, { 0: 10n });
   expect(answers).toEqual([1, 2]);
