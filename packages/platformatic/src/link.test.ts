@@ -1,10 +1,18 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import * as client from "@platformatic/kafka";
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { explainFailure } from "./explain-failure.ts";
 import { Link } from "./link.ts";
 import { type ClientConnection, type ClientLogin, codes, type PlatformaticModule } from "./low-level-client.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const options = { connectTimeout: 1_000, requestTimeout: 1_000, maxInflights: 1 };
 const realModule = client as unknown as Pick<PlatformaticModule, "Connection">; // the part that a link uses
@@ -62,6 +70,13 @@ function framed(content: string): string {
   return bytes.toString(16).padStart(8, "0") + content;
 }
 
+/** The client says that a login runs out, which it does long after it has connected. */
+async function runOut(connection: ClientConnection | undefined): Promise<void> {
+  await Promise.resolve(); // it is connected
+  vi.advanceTimersByTime(60_000);
+  connection?.reauthenticate();
+}
+
 /** A link to a broker that does nothing, and the connections that it has opened. */
 function linkWithConnections() {
   const opened: FakeConnection[] = [];
@@ -86,20 +101,28 @@ test("nothing is sent on a connection whose login runs out, and it is ended afte
   const { link, opened, areClosed } = linkWithConnections();
   let answer = (_: string): void => {};
   const first = link.send(() => new Promise<string>((resolve) => (answer = resolve)));
-  opened[0]?.reauthenticate();
+  await runOut(opened[0]);
   expect(await link.send(async (connection) => opened.indexOf(connection as never))).toBe(1);
   expect(areClosed()).toEqual([false, false]);
   answer("late");
   expect(await first).toBe("late");
   expect(areClosed()).toEqual([true, false]);
-  opened[1]?.reauthenticate();
+  await runOut(opened[1]);
   expect(areClosed()).toEqual([true, true]);
+});
+
+test("a login of more than 31 days, for which the client's timer fires at once, opens no other connection", async () => {
+  const { link, opened } = linkWithConnections();
+  await link.send(async () => {});
+  opened[0]?.reauthenticate();
+  await link.send(async () => {});
+  expect(opened.length).toBe(1);
 });
 
 test("a link that is dropped ends the connections that wait for their last answers, too", async () => {
   const { link, opened, areClosed } = linkWithConnections();
   void link.send(() => new Promise(() => {}));
-  opened[0]?.reauthenticate();
+  await runOut(opened[0]);
   await link.send(async () => {});
   link.drop();
   expect(areClosed()).toEqual([true, true]);

@@ -23,13 +23,17 @@ interface Opened {
   waiting: number;
 }
 
+/** No login runs out as early as this. */
+const shortestLoginMs = 100;
+
 /**
  * One connection to one broker, opened with the first request. When a request was not answered, the connection is ended, and the next request
  * opens another one: version 1 of the client reads nothing more after an answer that comes too late.
  *
  * A login lasts for as long as the broker says (`connections.max.reauth.ms`). The client would log in again on the same connection, and send other
  * requests between those of the login, which brokers refuse. So the next request opens another connection before that, and the old one is ended
- * after its last answer.
+ * after its last answer. For a login of more than 31 days the client's timer overflows and fires at once, which changes nothing: such a connection
+ * is used for as long as the broker keeps it.
  */
 export class Link {
   readonly #module: Pick<PlatformaticModule, "Connection">;
@@ -86,9 +90,16 @@ export class Link {
     const connection = new this.#module.Connection(this.#clientId, this.#options);
     connection.on("error", () => {}); // whoever waits for an answer learns of it; without a listener, the process would end
     connection.on("close", () => this.#end(opened));
-    connection.reauthenticate = () => this.#retire(opened);
+    let connectedMs = Infinity;
+    connection.reauthenticate = () => {
+      if (performance.now() - connectedMs >= shortestLoginMs) {
+        this.#retire(opened);
+      }
+    };
     const { host, port } = this.#address;
-    const connected = connection.connect(host, port);
+    const connected = connection.connect(host, port).then(() => {
+      connectedMs = performance.now();
+    });
     const opened = { connection, connected, waiting: 0 };
     this.#open.add(opened);
     const { socket } = connection;
