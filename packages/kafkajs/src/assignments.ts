@@ -27,6 +27,9 @@ export interface Held extends HeldPartition<Fetched> {
 
 /** The partitions of the current generation. kafkajs' assignments are eager: a rebalance takes all of them. */
 export class HeldPartitions extends Assignments<Held> {
+  /** Of those who wait for a start. A start may take days: who waits for it again and again must leave nothing behind in it. */
+  readonly #waiters = new Set<() => void>();
+
   constructor() {
     super({
       hold: (held) => ({
@@ -60,6 +63,29 @@ export class HeldPartitions extends Assignments<Held> {
     held.reached = committed;
     held.committedTo = null;
     held.isStarting = false;
+    this.#wake();
+  }
+
+  override release(gone: readonly Held[]): void {
+    super.release(gone);
+    this.#wake();
+  }
+
+  /** Resolves when the next partition has started or was given up, at the latest after this time. */
+  untilStarted(deadlineMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#waiters.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(end, deadlineMs);
+      this.#waiters.add(end);
+    });
+  }
+
+  #wake(): void {
+    this.#waiters.forEach((end) => end());
   }
 
   /** A fetch has thrown. The topic of each partition is checked before its next batch is handed over. */

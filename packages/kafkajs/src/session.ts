@@ -225,7 +225,7 @@ export class KafkaJsSession implements DriverSession {
     const helds = this.#assignments.all();
     if (helds.length > 0 && helds.every(({ isStarting }) => isStarting)) {
       const { maxWaitMs, heartbeatIntervalMs } = this.#parts.tuning;
-      await settledOrLate(Promise.all(helds.map(({ start }) => start)), Math.min(maxWaitMs, heartbeatIntervalMs), () => {});
+      await this.#assignments.untilStarted(Math.min(maxWaitMs, heartbeatIntervalMs));
     }
   }
 

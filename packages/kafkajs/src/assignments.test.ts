@@ -1,0 +1,37 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type Held, HeldPartitions } from "./assignments.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function start(assignments: HeldPartitions, { assignment }: Held): void {
+  for (const held of assignments.heldOf([assignment])) {
+    assignments.started(held, { assignment, offset: 0n, committed: null, skipped: null });
+  }
+}
+
+test.each<[string, (assignments: HeldPartitions, first: Held) => void]>([
+  ["has started", start],
+  ["was given up", (assignments, first) => assignments.release([first])],
+])("who waits for a start goes on as soon as a partition %s, and leaves no timer", async (_, happen) => {
+  const assignments = new HeldPartitions();
+  assignments.renew({ t: [0, 1] });
+  const waits = Promise.all([assignments.untilStarted(60_000), assignments.untilStarted(60_000)]);
+  happen(assignments, assignments.all()[0] as Held);
+  await waits;
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("who waits for a start that stays unknown goes on after its time", async () => {
+  const assignments = new HeldPartitions();
+  assignments.renew({ t: [0] });
+  const wait = assignments.untilStarted(500);
+  vi.advanceTimersByTime(500);
+  await wait;
+  expect(vi.getTimerCount()).toBe(0);
+});
