@@ -138,9 +138,10 @@ export class Assignments<Held extends HeldPartition> {
     }
   }
 
-  /** The starts that are under way for these partitions. */
-  startsOf(offsets: readonly OffsetCommit[]): readonly Promise<void>[] {
-    return this.heldOf(offsets.map(({ assignment }) => assignment)).flatMap(({ isStarting, start }) => (isStarting ? [start] : []));
+  /** What is held of it, if its start is under way; null otherwise. */
+  startingOf(assignment: PartitionAssignment): Held | null {
+    const held = this.held(assignment);
+    return held?.isStarting === true && !held.isOver ? held : null;
   }
 
   /** The position that this member had in an earlier assignment of the partition, or null. */

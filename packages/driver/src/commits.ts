@@ -1,6 +1,8 @@
 import type { OffsetCommit, OutgoingRecord } from "@cdckit/consumer";
 import type { Assignments, HeldPartition } from "./assignments.ts";
+import { settledOrLate } from "./bounded.ts";
 import type { MakeDriverError } from "./errors.ts";
+import { passingMs } from "./partition-waits.ts";
 import { RequestLine } from "./request-line.ts";
 
 /** What committing needs of a driver. */
@@ -20,16 +22,26 @@ export class Commits<Held extends HeldPartition> {
   readonly #parts: CommitParts<Held>;
   /** Keeps requests in order: if an earlier commit overtook a later one, the group would move back. */
   readonly #line: RequestLine = new RequestLine();
+  /** Partitions whose start was waited for in vain, and is not known yet: the next commits do not wait for it. */
+  readonly #late = new WeakSet<Held>();
 
   constructor(parts: CommitParts<Held>) {
     this.#parts = parts;
   }
 
-  /** A partition that is moved while it starts has no topic id yet. Its commit waits for the id, which later tells a recreated topic. */
-  commit(offsets: readonly OffsetCommit[]): Promise<void> {
-    const starting = this.#parts.assignments.startsOf(offsets);
-    const commit = (): Promise<void> => this.#line.send(() => this.#commit(offsets));
-    return starting.length === 0 ? commit() : Promise.all(starting).then(commit);
+  /**
+   * A partition that is moved while it starts has no topic id yet. Its commit waits for the id, which later tells a recreated topic. That usually
+   * takes a moment, and without a leader it may take days. So the others are committed first, and after a second the commit of this one fails.
+   */
+  async commit(offsets: readonly OffsetCommit[]): Promise<void> {
+    const { assignments } = this.#parts;
+    const starting = offsets.filter(({ assignment }) => assignments.startingOf(assignment) !== null);
+    await this.#line.send(() => this.#commit(offsets.filter((entry) => !starting.includes(entry))));
+    if (starting.length > 0) {
+      const unknown = await this.#unknownOf(starting);
+      await this.#line.send(() => this.#commit(starting.filter((entry) => !unknown.includes(entry))));
+      this.#refuseUnknown(unknown);
+    }
   }
 
   /**
@@ -58,6 +70,23 @@ export class Commits<Held extends HeldPartition> {
     });
   }
 
+  /** Those whose starts are not known, also after a wait. */
+  async #unknownOf(offsets: readonly OffsetCommit[]): Promise<readonly OffsetCommit[]> {
+    const { assignments } = this.#parts;
+    const starting = offsets.flatMap(({ assignment }) => assignments.startingOf(assignment) ?? []);
+    const awaited = starting.filter((held) => !this.#late.has(held));
+    await Promise.all(awaited.map((held) => settledOrLate(held.start, passingMs, () => this.#noteLate(held))));
+    return offsets.filter(({ assignment }) => {
+      const held = assignments.startingOf(assignment);
+      return held !== null && this.#late.has(held);
+    });
+  }
+
+  #noteLate(held: Held): void {
+    this.#late.add(held);
+    void held.start.then(() => this.#late.delete(held));
+  }
+
   async #commit(offsets: readonly OffsetCommit[]): Promise<void> {
     const { assignments, send } = this.#parts;
     const ahead = offsets.filter((entry) => assignments.isAhead(entry));
@@ -67,6 +96,16 @@ export class Commits<Held extends HeldPartition> {
       assignments.committed(known);
     }
     this.#refuseDoubted(ahead);
+  }
+
+  #refuseUnknown([unknown]: readonly OffsetCommit[]): void {
+    if (unknown !== undefined) {
+      const { topic, partition } = unknown.assignment;
+      throw this.#parts.makeError(
+        "partition-unavailable",
+        `it is not known yet where ${topic}[${partition}] starts; until then, nothing is committed there`,
+      );
+    }
   }
 
   /** The group may be at a transaction's offset already, and an earlier one would move it back. The next transaction asks where it is. */
