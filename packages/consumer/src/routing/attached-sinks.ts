@@ -29,9 +29,8 @@ export interface AttachedSinkParts extends GuardedSinkParts {
 
 /** The sinks of a consumer. Each takes the events of tables: changes, rows, truncates and tombstones. */
 export class AttachedSinks {
-  readonly #attached: AttachedSink[] = [];
-  /** The patterns of each sink; null: it takes every table. */
-  readonly #patterns: (readonly TablePattern[] | null)[] = [];
+  /** Each with its patterns; null: it takes every table. */
+  readonly #attached = new Map<AttachedSink, readonly TablePattern[] | null>();
   readonly #parts: AttachedSinkParts;
 
   constructor(parts: AttachedSinkParts) {
@@ -39,7 +38,7 @@ export class AttachedSinks {
   }
 
   get all(): readonly AttachedSink[] {
-    return this.#attached;
+    return [...this.#attached.keys()];
   }
 
   /** Attaches what `to` was given. */
@@ -47,7 +46,7 @@ export class AttachedSinks {
     if (typeof sink?.apply !== "function" || typeof sink.claim !== "function" || typeof sink.name !== "string" || sink.name === "") {
       throw new ConsumerError("invalid-sink", "to() expects a sink: an object with a name, and the methods claim, apply and close");
     }
-    if (this.#attached.some((other) => other.sink.name === sink.name)) {
+    if (this.all.some((other) => other.sink.name === sink.name)) {
       throw new ConsumerError(
         "invalid-sink",
         `to() has a sink with the name ${JSON.stringify(sink.name)} already: checkpoints are kept by name`,
@@ -59,29 +58,27 @@ export class AttachedSinks {
     const patterns = options.tables?.map((text) =>
       watch.watch(`the sink ${JSON.stringify(sink.name)} with ${JSON.stringify(text)}`, parseTablePattern(text, isTopic)),
     );
-    this.#patterns.push(patterns?.map(({ pattern }) => pattern) ?? null);
-    const limits = resolveBatchLimits("to() batch", options.batch);
-    this.#attached.push({
+    const attached: AttachedSink = {
       sink: guardedSink(sink, this.#parts),
-      limits,
+      limits: resolveBatchLimits("to() batch", options.batch),
       takes: patterns === undefined ? isTableEvent : takesOf(patterns, watch),
-    });
+    };
+    this.#attached.set(attached, patterns?.map(({ pattern }) => pattern) ?? null);
   }
 
   /** Whether some sink takes the rows of this table. Sinks read whole rows. */
   takeTable(table: TableName | null, topic: string): boolean {
-    return this.#patterns.some((patterns) => takesTable(patterns, table, topic));
+    return [...this.#attached.values()].some((patterns) => takesTable(patterns, table, topic));
   }
 
   /** Where the sink of that name writes to. */
   hostOf(name: string): string | undefined {
-    return this.#attached.find(({ sink }) => sink.name === name)?.sink.host;
+    return this.all.find(({ sink }) => sink.name === name)?.sink.host;
   }
 
   /** Tells each sink of the schemas of tables that it takes, and of no others: what it keeps of them is its memory. */
   schemaSeen(seen: SchemaSeen): void {
-    for (const [i, { sink }] of this.#attached.entries()) {
-      const patterns = this.#patterns[i] as readonly TablePattern[] | null; // one for each sink
+    for (const [{ sink }, patterns] of this.#attached) {
       if (takesTable(patterns, seen.table, seen.topic)) {
         sink.schemaSeen?.(seen);
       }
@@ -89,7 +86,7 @@ export class AttachedSinks {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#attached.map(async ({ sink }) => sink.close()));
+    await Promise.all(this.all.map(async ({ sink }) => sink.close()));
   }
 }
 
