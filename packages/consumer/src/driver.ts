@@ -40,6 +40,12 @@ export interface FetchedBatch extends RecordBatch {
   /** How much memory the batch takes. It counts toward the limit on bytes in flight. */
   readonly byteLength: number;
   /**
+   * What the batch took on the connection, before it was decompressed, if the event loop of this thread reads the connection: the consumer gives it
+   * a turn whenever so much was handled that a broker may wait for it.
+   * @default undefined: another thread reads the connection, or nothing is fetched while the batch is handled
+   */
+  readonly wireBytes?: number | undefined;
+  /**
    * The offset to commit when every record is handled. It may be higher than the last offset + 1: compaction leaves gaps, and control
    * records and records of aborted transactions are never walked.
    */

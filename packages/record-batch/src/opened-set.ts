@@ -11,6 +11,7 @@ export interface SetContents {
   readonly segments: readonly Segment[];
   readonly recordCount: number;
   readonly byteLength: number;
+  readonly wireBytes: number;
   readonly nextOffset: bigint;
   readonly lastLeaderEpoch: number | null;
 }
@@ -21,6 +22,7 @@ export class OpenedSet<Assignment> implements RecordSet<Assignment> {
   readonly partition: number;
   readonly recordCount: number;
   readonly byteLength: number;
+  readonly wireBytes: number;
   readonly nextOffset: bigint;
   readonly highWatermark: bigint | null;
   readonly lastLeaderEpoch: number | null;
@@ -37,6 +39,7 @@ export class OpenedSet<Assignment> implements RecordSet<Assignment> {
     this.highWatermark = fetched.highWatermark;
     this.recordCount = contents.recordCount;
     this.byteLength = contents.byteLength;
+    this.wireBytes = contents.wireBytes;
     this.nextOffset = contents.nextOffset;
     this.lastLeaderEpoch = contents.lastLeaderEpoch;
     this.#segments = contents.segments;

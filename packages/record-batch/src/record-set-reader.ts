@@ -62,6 +62,7 @@ interface Collected {
   batchCount: number;
   recordCount: number;
   byteLength: number;
+  wireBytes: number;
 }
 
 class BatchesReader<Assignment> implements RecordSetReader<Assignment> {
@@ -105,7 +106,7 @@ class BatchesReader<Assignment> implements RecordSetReader<Assignment> {
     if (this.#failure !== null) {
       throw this.#failure;
     }
-    const collected: Collected = { segments: [], batchCount: 0, recordCount: 0, byteLength: 0 };
+    const collected: Collected = { segments: [], batchCount: 0, recordCount: 0, byteLength: 0, wireBytes: 0 };
     try {
       while (collected.byteLength < this.#options.setBytes && this.#readBatch(collected)) {
         collected.batchCount++;
@@ -142,6 +143,7 @@ class BatchesReader<Assignment> implements RecordSetReader<Assignment> {
     checkHeader(header, this.#batchesEnd ?? 0n);
     this.#aborted.reach(header.lastOffset);
     collected.byteLength += this.#collect(header, this.#bytes.subarray(start + headerBytes, start + byteLength), collected);
+    collected.wireBytes += byteLength;
     this.#at = start + byteLength;
     this.#batchesEnd = header.lastOffset + 1n;
     if (this.#batchesEnd > this.#nextOffset) {

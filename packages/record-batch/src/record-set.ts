@@ -14,6 +14,8 @@ export interface RecordSet<Assignment = unknown> extends RecordBatch {
   readonly recordCount: number;
   /** The bytes of its record batches after decompression. */
   readonly byteLength: number;
+  /** The bytes of its record batches as they were fetched, before decompression. */
+  readonly wireBytes: number;
   /** The offset after the last record batch, whatever was left out of it. The next set begins here. */
   readonly nextOffset: bigint;
   /** The offset after the partition's last readable record, as the response said it; null if it did not. */

@@ -26,6 +26,8 @@ export class RecordArrayBatch implements FetchedBatch {
   readonly partition: number;
   readonly recordCount: number;
   readonly byteLength: number;
+  /** As if the records came over a connection. */
+  readonly wireBytes: number;
   readonly nextOffset: bigint;
   readonly highWatermark: bigint | null;
   readonly #records: readonly KafkaRecord[];
@@ -36,6 +38,7 @@ export class RecordArrayBatch implements FetchedBatch {
     this.partition = assignment.partition;
     this.recordCount = records.length;
     this.byteLength = records.reduce((bytes, record) => bytes + sizeOf(record), 0);
+    this.wireBytes = this.byteLength;
     this.nextOffset = nextOffset ?? (records.at(-1)?.offset ?? -1n) + 1n;
     this.highWatermark = highWatermark ?? null;
     this.#records = records;

@@ -114,13 +114,14 @@ function shifted({ batch, records }: ReplayedBatch, by: bigint): FetchedBatch {
   if (by === 0n) {
     return batch;
   }
-  const { assignment, topic, partition, recordCount, byteLength, nextOffset } = batch;
+  const { assignment, topic, partition, recordCount, byteLength, wireBytes, nextOffset } = batch;
   const seen: FetchedBatch = {
     assignment,
     topic,
     partition,
     recordCount,
     byteLength,
+    wireBytes,
     nextOffset: nextOffset + by,
     highWatermark: null,
     walk: () => new RecordObjectsWalk(seen, records),

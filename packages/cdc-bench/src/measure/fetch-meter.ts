@@ -221,6 +221,7 @@ function firstOf(batch: FetchedBatch, count: number): FetchedBatch {
     partition: batch.partition,
     assignment: batch.assignment,
     byteLength: batch.byteLength,
+    wireBytes: batch.wireBytes,
     nextOffset: batch.nextOffset,
     highWatermark: batch.highWatermark,
     recordCount: count,

@@ -66,7 +66,7 @@ export class PartitionReader {
       return false;
     }
     if (hasRecord) {
-      turns.hasRead(this.#walk.valueEnd - this.#walk.valueStart);
+      turns.hasRead(taken.batch);
       this.#decode(taken);
     } else {
       this.#endBatch(taken);

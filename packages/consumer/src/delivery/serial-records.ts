@@ -229,7 +229,7 @@ export class SerialRecords implements SerialPhase {
       return null;
     }
     counters.records++;
-    turns.hasRead(this.#walk.valueEnd - this.#walk.valueStart);
+    turns.hasRead(this.#batch);
     return recovery.hasParkedKeys ? this.#parkOrDecode() : this.#decode();
   }
 

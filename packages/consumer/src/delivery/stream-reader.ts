@@ -83,7 +83,7 @@ export class StreamReader {
       ended(taken);
       return;
     }
-    turns.hasRead(taken.walk.valueEnd - taken.walk.valueStart);
+    turns.hasRead(taken.batch);
     const next = taken.batch.offsetAt(taken.walk.record) + 1n;
     const record: StreamRecord = { taken, span: taken.ledger.take(), next, open: 0 };
     this.#record = record;

@@ -8,20 +8,31 @@ import { Lease } from "./lease.ts";
 import { PartitionLife } from "./partition-life.ts";
 import { Turns } from "./turns.ts";
 
-/** More than what a broker has under how until its socket is read. */
-const readBytes = 1_048_576;
+/** What may be handled until the socket is read. */
+const wireBytes = 131_072;
 
 describe("turns", () => {
   test("end when so much was read that a broker may wait for its socket, and the next one counts anew", async () => {
     const clock = virtualClock();
     const turns = new Turns(clock, 10);
-    turns.hasRead(readBytes - 1);
+    const batch = { wireBytes: wireBytes * 2, recordCount: 4 };
+    expect(turns.restWhereDue(null)).toBe(null); // begins the turn
+    turns.hasRead(batch);
     expect(turns.restWhereDue(null)).toBe(null);
-    turns.hasRead(readBytes);
+    turns.hasRead(batch);
     const rest = turns.restWhereDue(null);
     expect(rest).not.toBe(null);
     await clock.run(Promise.resolve(rest));
+    turns.hasRead(batch);
     expect(turns.restWhereDue(null)).toBe(null);
+  });
+
+  test("go on if no socket waits for the event loop, however much was read", () => {
+    const turns = new Turns(virtualClock(), 10);
+    for (const batch of [{ recordCount: 1 }, { wireBytes: wireBytes * 2, recordCount: null }]) {
+      turns.hasRead(batch);
+      expect(turns.restWhereDue(null)).toBe(null);
+    }
   });
 
   test("end in time, too, if a record takes a good part of one", async () => {
@@ -88,7 +99,7 @@ describe("turns", () => {
   });
 });
 
-const large = JSON.stringify({ text: "x".repeat(readBytes / 4) });
+const large = JSON.stringify({ text: "x".repeat(wireBytes / 4) });
 const transaction = JSON.stringify({
   change: Array.from({ length: 64 }, (_, id) => ({
     kind: "insert",

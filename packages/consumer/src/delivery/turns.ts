@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.ts";
+import type { FetchedBatch } from "../driver.ts";
 import type { Fence } from "./fence.ts";
 
 /** Reading the clock costs a good part of what routing an event costs, so it is read once in so many records, unless they take long. */
@@ -6,10 +7,10 @@ const maxRecordsPerClockReading = 16;
 
 /**
  * The next fetch comes in beside the records of the last one. But a broker waits once its send buffer is full (`socket.send.buffer.bytes`: 100 KiB,
- * of which Linux makes twice as much), and only the event loop reads the socket. With a limit of time alone, most of a fetch was still to be sent
- * when the records before it were handled. A lower limit costs compressed topics more than it gives others: there, so many bytes were few on the wire.
+ * of which Linux makes twice as much), and only the event loop reads the socket. With a limit of time alone, or of 1 MiB, most of a fetch was still to
+ * be sent when the records before it were handled.
  */
-const maxReadBytes = 1_048_576;
+const maxWireBytes = 131_072;
 
 /**
  * The turns of the event loop in which a consumer handles records, those of all partitions together: with turns of their own, a hundred partitions
@@ -22,7 +23,7 @@ export class Turns {
   #recordsPerClockReading = 1;
   /** Since the clock was read. */
   #records = 0;
-  #readBytes = 0;
+  #wireBytes = 0;
   #clockReadAtMs = 0;
   #startedAtMs = 0;
   /** A turn has begun, and the event loop has not come round since. */
@@ -36,9 +37,11 @@ export class Turns {
     this.#maxBlockMs = maxBlockMs;
   }
 
-  /** A record of so many bytes was read. */
-  hasRead(bytes: number): void {
-    this.#readBytes += bytes;
+  /** A record of this batch was read. Its share of the wire is the mean: a record in a compressed batch has none of its own. */
+  hasRead({ wireBytes, recordCount }: Pick<FetchedBatch, "wireBytes" | "recordCount">): void {
+    if (wireBytes !== undefined && recordCount !== null) {
+      this.#wireBytes += wireBytes / recordCount;
+    }
   }
 
   /**
@@ -47,7 +50,7 @@ export class Turns {
    */
   restWhereDue(fence: Fence | null): Promise<void> | null {
     this.#records++;
-    return this.#records < this.#recordsPerClockReading && this.#readBytes < maxReadBytes ? null : this.#restAtClock(fence);
+    return this.#records < this.#recordsPerClockReading && this.#wireBytes < maxWireBytes ? null : this.#restAtClock(fence);
   }
 
   /** The same before many records that are handled together: the clock is read in any case. */
@@ -57,18 +60,18 @@ export class Turns {
   }
 
   #restAtClock(fence: Fence | null): Promise<void> | null {
-    const isReadEnough = this.#readBytes >= maxReadBytes;
+    const isSocketDue = this.#wireBytes >= maxWireBytes;
     const nowMs = this.#clock.nowMs();
     if (fence?.lease.isOverAt(nowMs) === true) {
       this.#records = maxRecordsPerClockReading; // so that the other partitions ask the lease, too
       return fence.leased();
     }
-    if (!this.#isOpen && !isReadEnough) {
+    if (!this.#isOpen && !isSocketDue) {
       this.#begin(nowMs);
       return null;
     }
     this.#readClockSoonEnough(nowMs);
-    return isReadEnough || nowMs - this.#startedAtMs >= this.#maxBlockMs ? this.#rest() : null;
+    return isSocketDue || nowMs - this.#startedAtMs >= this.#maxBlockMs ? this.#rest() : null;
   }
 
   /** The clock is read again after as many records as fit into a turn, by what the last ones took. */
@@ -88,7 +91,7 @@ export class Turns {
     const begun = ++this.#begun;
     this.#startedAtMs = nowMs;
     this.#clockReadAtMs = nowMs;
-    this.#readBytes = 0;
+    this.#wireBytes = 0;
     this.#records = -1; // some record is handled in each turn
     this.#isOpen = true;
     void this.#clock.yieldToEventLoop().then(() => {
