@@ -1,4 +1,4 @@
-import { numberOptions } from "@cdckit/driver";
+import { checkHeartbeats, groupProtocolOf, membershipDefaults, numberOptions } from "@cdckit/driver";
 import { checkConnection } from "./check-connection.ts";
 import { ConfluentDriverError, makeError } from "./errors.ts";
 
@@ -125,10 +125,7 @@ export interface ResolvedConfluentOptions {
     Pick<ConfluentTuning, "groupInstanceId">;
 }
 
-const numbers = Object.freeze({
-  sessionTimeoutMs: 30_000,
-  rebalanceTimeoutMs: 60_000,
-  heartbeatIntervalMs: 3_000,
+const fetchDefaults = Object.freeze({
   maxBytesPerPartition: 1_048_576,
   maxBytes: 10_485_760,
   maxQueuedBytes: 16_777_216,
@@ -136,27 +133,21 @@ const numbers = Object.freeze({
   maxWaitMs: 500,
   metadataMaxAgeMs: 60_000,
 });
-/** What Kafka's brokers have as `group.consumer.session.timeout.ms` if nobody has changed it. */
-const consumerSessionTimeoutMs = 45_000;
 
 /** Every option, present and checked. Throws a `ConfluentDriverError` that names the wrong one. */
 export function resolveConfluentOptions(options: ConfluentOptions): ResolvedConfluentOptions {
-  const { groupProtocol = "classic", groupInstanceId, ...others } = options;
-  if (groupProtocol !== "classic" && groupProtocol !== "consumer") {
-    refuse(`expected groupProtocol to be "classic" or "consumer", found ${JSON.stringify(groupProtocol) ?? "undefined"}`);
-  }
+  const { groupProtocol: protocol, groupInstanceId, ...others } = options;
+  const groupProtocol = groupProtocolOf(protocol, makeError);
   if (groupInstanceId !== undefined && (typeof groupInstanceId !== "string" || groupInstanceId === "")) {
     refuse("expected groupInstanceId to be a text that is not empty");
   }
-  const defaults = { ...numbers, ...(groupProtocol === "consumer" && { sessionTimeoutMs: consumerSessionTimeoutMs }) };
+  const defaults = { ...membershipDefaults(groupProtocol), ...fetchDefaults };
   const { numbers: tuning, others: connection } = numberOptions(others, defaults, makeError);
-  if (tuning.heartbeatIntervalMs >= tuning.sessionTimeoutMs) {
-    refuse("expected heartbeatIntervalMs to be smaller than sessionTimeoutMs: set it to about a third");
-  }
+  checkHeartbeats(tuning, makeError);
   if (tuning.rebalanceTimeoutMs < tuning.sessionTimeoutMs) {
     refuse("expected rebalanceTimeoutMs to be at least sessionTimeoutMs: librdkafka demands it");
   }
-  checkConnection(connection, [...Object.keys(numbers), "groupProtocol", "groupInstanceId"]);
+  checkConnection(connection, [...Object.keys(defaults), "groupProtocol", "groupInstanceId"]);
   return Object.freeze({
     connection: connection as unknown as ConfluentConnection, // checked above
     tuning: Object.freeze({ ...tuning, groupProtocol, ...(groupInstanceId === undefined ? {} : { groupInstanceId }) }),

@@ -40,6 +40,8 @@ export type { DriverErrorCode, DriverErrorOptions, MakeDriverError } from "./err
 export { didYouMean } from "./did-you-mean.ts";
 export { maxInt32, numberOptions } from "./number-options.ts";
 export type { NumberOptions } from "./number-options.ts";
+export { checkHeartbeats, groupProtocolOf, membershipDefaults } from "./membership-options.ts";
+export type { GroupProtocol, MembershipTimes } from "./membership-options.ts";
 export { askForCredential } from "./credential.ts";
 export type { CredentialQuestion } from "./credential.ts";
 export { bounded, settledOrLate, untilAborted } from "./bounded.ts";

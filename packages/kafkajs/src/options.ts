@@ -1,4 +1,4 @@
-import { numberOptions } from "@cdckit/driver";
+import { checkHeartbeats, membershipDefaults, numberOptions } from "@cdckit/driver";
 import type { Kafka, KafkaConfig } from "kafkajs";
 import { checkConnection } from "./check-connection.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
@@ -107,9 +107,7 @@ const defaultLargestMinFetchBytes = 4_194_304;
 const maxFetchBytes = 524_288_000;
 
 const numberDefaults = Object.freeze({
-  sessionTimeoutMs: 30_000,
-  rebalanceTimeoutMs: 60_000,
-  heartbeatIntervalMs: 3_000,
+  ...membershipDefaults(),
   maxBytesPerPartition: 1_048_576,
   maxBytes: 10_485_760,
   maxWaitMs: 500,
@@ -127,12 +125,7 @@ export function resolveKafkaJsOptions(options: KafkaJsOptions): ResolvedKafkaJsO
     maxBytesPerPartition: maxFetchBytes,
     maxBytes: maxFetchBytes,
   });
-  if (numbers.heartbeatIntervalMs >= numbers.sessionTimeoutMs) {
-    throw new KafkaJsDriverError(
-      "invalid-option",
-      "expected heartbeatIntervalMs to be smaller than sessionTimeoutMs: set it to about a third",
-    );
-  }
+  checkHeartbeats(numbers, makeError);
   const largestMinFetchBytes = options.maxBytesPerPartition === undefined ? Math.min(defaultLargestMinFetchBytes, numbers.maxBytes) : 0;
   return Object.freeze({ client: resolveClient(others), tuning: Object.freeze({ ...numbers, rackId }), largestMinFetchBytes });
 }

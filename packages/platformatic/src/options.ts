@@ -1,5 +1,5 @@
 import type { ConnectionOptions as TlsOptions } from "node:tls";
-import { numberOptions } from "@cdckit/driver";
+import { checkHeartbeats, groupProtocolOf, membershipDefaults, numberOptions } from "@cdckit/driver";
 import { checkConnection } from "./check-connection.ts";
 import { makeError, PlatformaticDriverError } from "./errors.ts";
 
@@ -121,37 +121,28 @@ export interface ResolvedPlatformaticOptions {
   readonly tuning: Required<Omit<PlatformaticTuning, OptionalTuning>> & Pick<PlatformaticTuning, OptionalTuning>;
 }
 
-const numbers = Object.freeze({
-  sessionTimeoutMs: 30_000,
-  rebalanceTimeoutMs: 60_000,
-  heartbeatIntervalMs: 3_000,
+const fetchDefaults = Object.freeze({
   maxBytesPerPartition: 1_048_576,
   maxBytes: 10_485_760,
   maxQueuedBytes: 16_777_216,
   maxWaitMs: 500,
   metadataMaxAgeMs: 60_000,
 });
-/** What Kafka's brokers have as `group.consumer.session.timeout.ms` if nobody has changed it. */
-const consumerSessionTimeoutMs = 45_000;
 
 /** Every option, present and checked. Throws a `PlatformaticDriverError` that names the wrong one. */
 export function resolvePlatformaticOptions(options: PlatformaticOptions): ResolvedPlatformaticOptions {
-  const { groupProtocol = "classic", groupInstanceId, rackId, ...others } = options;
-  if (groupProtocol !== "classic" && groupProtocol !== "consumer") {
-    refuse(`expected groupProtocol to be "classic" or "consumer", found ${JSON.stringify(groupProtocol) ?? "undefined"}`);
-  }
+  const { groupProtocol: protocol, groupInstanceId, rackId, ...others } = options;
+  const groupProtocol = groupProtocolOf(protocol, makeError);
   const texts = { ...(groupInstanceId !== undefined && { groupInstanceId }), ...(rackId !== undefined && { rackId }) };
   for (const [name, value] of Object.entries(texts)) {
     if (typeof value !== "string" || value === "") {
       refuse(`expected ${name} to be a text that is not empty`);
     }
   }
-  const defaults = { ...numbers, ...(groupProtocol === "consumer" && { sessionTimeoutMs: consumerSessionTimeoutMs }) };
+  const defaults = { ...membershipDefaults(groupProtocol), ...fetchDefaults };
   const { numbers: tuning, others: connection } = numberOptions(others, defaults, makeError);
-  if (tuning.heartbeatIntervalMs >= tuning.sessionTimeoutMs) {
-    refuse("expected heartbeatIntervalMs to be smaller than sessionTimeoutMs: set it to about a third");
-  }
-  checkConnection(connection, [...Object.keys(numbers), "groupProtocol", "groupInstanceId", "rackId"]);
+  checkHeartbeats(tuning, makeError);
+  checkConnection(connection, [...Object.keys(defaults), "groupProtocol", "groupInstanceId", "rackId"]);
   return Object.freeze({
     connection: connection as unknown as PlatformaticConnection, // checked above
     tuning: Object.freeze({ ...tuning, groupProtocol, ...texts }),
