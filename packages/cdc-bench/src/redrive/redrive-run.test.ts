@@ -1,3 +1,4 @@
+import type { KafkaDriver } from "@cdckit/consumer";
 import { memory, MemoryBroker } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { asksOfFailure, everything, type RedriveFilter } from "./redrive-filter.ts";
@@ -53,6 +54,39 @@ async function redrive(broker: MemoryBroker, options: Partial<RedriveRunOptions>
   return tally;
 }
 
+/** One batch, which is written in several chunks. */
+function brokerOfOneBatch(records: number): MemoryBroker {
+  const broker = new MemoryBroker({ orders: 1, dead: 2 }, { rebalance: "eager" });
+  const headers = Object.entries({ "__connect.errors.topic": "orders", "__connect.errors.exception.message": "[malformed] no" });
+  const bytes = headers.map(([name, text]) => [name, Buffer.from(text)] as const);
+  broker.append("dead", ...Array.from({ length: records }, (_, i) => ({ partition: 0, value: `${i}`, headers: bytes })));
+  return broker;
+}
+
+/** Its group rebalances while the first chunk is being written: every partition is revoked, and then given back. */
+function rebalancedOnce(broker: MemoryBroker): KafkaDriver {
+  const inner = memory({ broker, maxBatchRecords: 10_000 });
+  let sends = 0;
+  return {
+    ...inner,
+    async connect(subscription, sink) {
+      const session = await inner.connect(subscription, sink);
+      return {
+        pause: (assignments) => session.pause(assignments),
+        resume: (assignments) => session.resume(assignments),
+        commit: (commits) => session.commit(commits),
+        close: (deadlineMs) => session.close(deadlineMs),
+        async send(records) {
+          if (sends++ === 0) {
+            void broker.group(subscription.groupId).rebalance();
+          }
+          await session.send?.(records);
+        },
+      };
+    },
+  };
+}
+
 function valuesIn(broker: MemoryBroker): readonly string[] {
   return [0, 1].map((partition) =>
     broker
@@ -78,6 +112,19 @@ describe("a redrive", () => {
     expect(await redrive(broker, { limit: 5 })).toMatchObject({ redriven: 5 });
     expect(await redrive(broker, { limit: 5 })).toMatchObject({ redriven: 2 });
     expect(valuesIn(broker)).toEqual(["0 2 4 6 8 10", "1 3 5 7 9 11"]);
+  });
+
+  test("that is limited writes as many as it is asked for, and commits nothing else, if its group rebalances while it writes", async () => {
+    const broker = brokerOfOneBatch(2_000);
+    expect(await redrive(broker, { limit: 1_500, driver: rebalancedOnce(broker) })).toMatchObject({ redriven: 1_500 });
+    expect(broker.endOffset("orders", 0)).toBe(1_500n);
+    expect(broker.committed("redrive", "dead", 0)).toBe(1_500n);
+  });
+
+  test("that reads from the start writes nothing again after a rebalance", async () => {
+    const broker = brokerOfOneBatch(2_000);
+    expect(await redrive(broker, { driver: rebalancedOnce(broker) }, malformed)).toMatchObject({ redriven: 2_000 });
+    expect(broker.endOffset("orders", 0)).toBe(2_000n);
   });
 
   test("that is dry writes nothing and commits nothing", async () => {

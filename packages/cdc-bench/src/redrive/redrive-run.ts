@@ -73,7 +73,8 @@ interface Decided {
 export class RedriveRun implements DriverSink {
   readonly #options: RedriveRunOptions;
   readonly #pending: Map<number, bigint>;
-  readonly #committed: Map<number, bigint>;
+  /** Up to where each partition is done: by what the group has committed, and by this run, which a partition comes back to after a rebalance. */
+  readonly #done: Map<number, bigint>;
   /** Up to where it is known of each partition what retention took. */
   readonly #countedTo: Map<number, bigint> = new Map();
   readonly #held = new Set<PartitionAssignment>();
@@ -85,8 +86,6 @@ export class RedriveRun implements DriverSink {
   /** One chunk at a time: the order of the partitions is that of the writes. */
   #line: Promise<void> = Promise.resolve();
   #isOver = false;
-  /** Records that are written, or about to be. */
-  #planned = 0;
   #lastSignMs = 0;
   /** Batches that wait, or are being written: that takes as long as it takes. */
   #atWork = 0;
@@ -94,7 +93,7 @@ export class RedriveRun implements DriverSink {
   constructor(options: RedriveRunOptions) {
     this.#options = options;
     const { partitions } = options;
-    this.#committed = new Map(partitions.map(({ partition, committed }) => [partition, committed ?? 0n]));
+    this.#done = new Map(partitions.map(({ partition, committed }) => [partition, committed ?? 0n]));
     for (const { partition, startOffset, committed } of partitions) {
       this.#countGone(partition, committed ?? startOffset, startOffset);
     }
@@ -173,7 +172,7 @@ export class RedriveRun implements DriverSink {
 
   skipped({ partition }: PartitionAssignment, { firstMissing, firstAvailable, recreated }: LostRange, resumeOffset: bigint): void {
     if (recreated !== undefined) {
-      this.#committed.set(partition, resumeOffset); // what the group has committed was of the topic before
+      this.#done.set(partition, resumeOffset); // what the group has committed was of the topic before
       return;
     }
     this.#countGone(partition, firstMissing, firstAvailable);
@@ -208,12 +207,9 @@ export class RedriveRun implements DriverSink {
       return;
     }
     for (const chunk of chunksOf(this.#decide(batch, end))) {
-      if (this.#isOver || !this.#held.has(batch.assignment)) {
-        return;
-      }
       await this.#write(session, batch.assignment, chunk);
     }
-    if (batch.nextOffset >= end && !this.#isOver && this.#held.has(batch.assignment)) {
+    if (batch.nextOffset >= end && this.#mayWrite(batch.assignment)) {
       await this.#commit(session, batch.assignment, end);
       this.#finish(partition);
     }
@@ -228,23 +224,33 @@ export class RedriveRun implements DriverSink {
 
   /** What the group has committed, and what was counted before, is not counted. */
   #countGone(partition: number, from: bigint, to: bigint): void {
-    const before = [from, this.#committed.get(partition) ?? 0n, this.#countedTo.get(partition) ?? 0n].reduce((a, b) => (a > b ? a : b));
+    const before = [from, this.#done.get(partition) ?? 0n, this.#countedTo.get(partition) ?? 0n].reduce((a, b) => (a > b ? a : b));
     if (to > before) {
       this.#options.tally.gone += Number(to - before);
       this.#countedTo.set(partition, to);
     }
   }
 
+  /**
+   * Whether records may be written: asked before each of them is decided. The partition may be revoked while a chunk is written; what was
+   * decided after that, and dropped, would count toward the limit, and the plan would remember it, although it is read again.
+   */
+  #mayWrite(assignment: PartitionAssignment): boolean {
+    return !this.#isOver && this.#held.has(assignment);
+  }
+
+  /** A chunk is decided and begun without a pause, so everything that is decided is written. */
   *#decide(batch: FetchedBatch, end: bigint): Generator<Decided, void, void> {
-    const { plan, limit } = this.#options;
-    const done = this.#committed.get(batch.partition) ?? 0n;
+    const { plan, limit, tally } = this.#options;
+    const done = this.#done.get(batch.partition) ?? 0n;
+    let left = limit - tally.redriven;
     for (const dead of recordsOf(batch)) {
-      if (dead.offset >= end || this.#planned >= limit) {
+      if (dead.offset >= end || left <= 0 || !this.#mayWrite(batch.assignment)) {
         return;
       }
       const decision = plan.decide(dead);
       if (dead.offset >= done) {
-        this.#planned += decision.kind === "send" ? 1 : 0;
+        left -= decision.kind === "send" ? 1 : 0;
         yield { decision, dead };
       }
     }
@@ -273,6 +279,7 @@ export class RedriveRun implements DriverSink {
     if (!this.#options.isDryRun) {
       await session.commit([{ assignment, offset }]);
     }
+    this.#done.set(assignment.partition, offset);
   }
 
   #endIfIdle(): void {
