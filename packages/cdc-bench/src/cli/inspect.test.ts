@@ -139,6 +139,13 @@ describe("text", () => {
     await cdcBench([...recorded, "-o", output], { screen: { columns: 80 }, env: { FORCE_COLOR: "1" } });
     expect(readFileSync(output, "utf8")).not.toContain("\u001b");
   });
+
+  test("of no record is an empty file, whatever the file held", async () => {
+    const output = join(folder, "none.txt");
+    writeFileSync(output, "of an earlier run\n");
+    await cdcBench([...recorded, "--key", "of nobody", "-o", output]);
+    expect(readFileSync(output, "utf8")).toBe("");
+  });
 });
 
 describe("a dead letter", () => {

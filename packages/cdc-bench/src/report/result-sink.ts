@@ -1,6 +1,6 @@
-import { createWriteStream, type WriteStream } from "node:fs";
-import { once } from "node:events";
+import { constants, createWriteStream, fstatSync, ftruncate, open, type WriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
+import { promisify } from "node:util";
 import { BenchError } from "../bench-error.ts";
 import type { TextLook } from "./text-look.ts";
 import { styleOf } from "./text-style.ts";
@@ -15,7 +15,10 @@ export interface ResultSink {
   close(): Promise<void>;
 }
 
-/** Opens the file before any work is done, so that a name that cannot be written does not cost a run. */
+/**
+ * Opens the file before any work is done, so that a name that cannot be written does not cost a run. What the file holds stays until the first
+ * write: a run that fails does not cost the last result, which may be the baseline of this one.
+ */
 export async function openResultSink(terminal: Terminal, file: string | undefined): Promise<ResultSink> {
   if (file === undefined) {
     const style = styleOf(terminal.env, terminal.screen !== undefined);
@@ -30,10 +33,15 @@ export async function openResultSink(terminal: Terminal, file: string | undefine
       close: async () => {},
     };
   }
-  const stream = await openFile(file);
+  const { stream, empty } = await openFile(file);
+  let emptied: Promise<void> | undefined;
   return {
     look: {},
-    write: (text) => writeFile(stream, file, text),
+    async write(text) {
+      emptied ??= empty();
+      await emptied;
+      await writeFile(stream, file, text);
+    },
     async close() {
       stream.end();
       try {
@@ -51,16 +59,31 @@ async function writeFile(stream: WriteStream, file: string, text: string): Promi
   });
 }
 
-async function openFile(file: string): Promise<WriteStream> {
-  const stream = createWriteStream(file);
+interface OpenFile {
+  readonly stream: WriteStream;
+  /** Takes away what the file held when it was opened. */
+  empty(): Promise<void>;
+}
+
+/** Written in place, as the shell's `>` does: the name may be a link, a pipe or `/dev/stdout`, and its folder one that cannot be written. */
+async function openFile(file: string): Promise<OpenFile> {
   try {
-    await once(stream, "open");
+    const fd = await promisify(open)(file, constants.O_WRONLY | constants.O_CREAT);
+    const isRegular = fstatSync(fd).isFile();
+    const stream = createWriteStream(file, { fd });
+    // A failing write says so through its own callback.
+    stream.on("error", () => {});
+    return {
+      stream,
+      async empty() {
+        if (isRegular) {
+          await promisify(ftruncate)(fd, 0).catch((error: unknown) => Promise.reject(cannotWrite(file, error)));
+        }
+      },
+    };
   } catch (error) {
     throw cannotWrite(file, error);
   }
-  // A failing write says so through its own callback.
-  stream.on("error", () => {});
-  return stream;
 }
 
 function cannotWrite(file: string, error: unknown): BenchError {

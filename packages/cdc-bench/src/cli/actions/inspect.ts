@@ -58,6 +58,7 @@ export async function inspect(flags: InspectFlags, terminal: Terminal): Promise<
         break;
       }
     }
+    await sink.write(""); // no record is a result, too: a file does not keep those of an earlier run
   } finally {
     observer.end();
     await sink.close();
