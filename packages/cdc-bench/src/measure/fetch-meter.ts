@@ -29,8 +29,10 @@ export interface FetchMeter {
   readonly ended: Promise<void>;
   /** It ended after as many records as were asked for, in front of the end of its topics. */
   readonly isLimited: boolean;
-  /** From `connect` to the first assignment. */
+  /** From `connect` to the first assignment; 0 before that. */
   readonly joinMs: number;
+  /** How long ago the first assignment was; null before it. */
+  readonly sinceJoinMs: number | null;
   /** Time after the join in which the consumer had nothing to do. */
   readonly waitMs: number;
   /** From the first assignment to the first batch: looking up positions, and the first fetch. */
@@ -93,7 +95,11 @@ class Meter implements FetchMeter {
   }
 
   get joinMs(): number {
-    return this.#joinedAtMs - this.#connectedAtMs;
+    return Math.max(0, this.#joinedAtMs - this.#connectedAtMs);
+  }
+
+  get sinceJoinMs(): number | null {
+    return this.#joinedAtMs === 0 ? null : performance.now() - this.#joinedAtMs;
   }
 
   get firstBatchMs(): number {

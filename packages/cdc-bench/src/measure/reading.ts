@@ -8,6 +8,8 @@ import { meterValidator, type ValidatorMeter } from "./validator-meter.ts";
 
 /** How often a reading is looked at: for progress, for its time, for a stream that ran dry. */
 const lookEveryMs = 50;
+/** A reading that has a limit on its time waits so much longer for partitions: brokers may hold back a group for some seconds until it is complete. */
+const joinWithinMs = 60_000;
 
 export interface ReadingOptions {
   readonly driver: KafkaDriver;
@@ -16,6 +18,7 @@ export interface ReadingOptions {
   readonly topics: readonly string[];
   readonly from: StartPosition;
   readonly end: ReadingEnd;
+  /** Counted from the first assignment, as {@link ReadingMeasure} counts: joining the group is no part of the reading. */
   readonly maxDurationMs: number | undefined;
   /** Ends the reading when nothing came for so long. */
   readonly maxIdleMs: number | undefined;
@@ -138,11 +141,15 @@ function watchReading(
   const outcome = new Promise<ReadingOutcome>((resolve) => {
     settle = resolve;
   });
+  const isTimeUp = (): boolean => {
+    const { maxDurationMs = Number.POSITIVE_INFINITY } = options;
+    return (fetched.sinceJoinMs ?? performance.now() - startedAtMs - joinWithinMs) >= maxDurationMs;
+  };
   const look = (): void => {
     options.onProgress(soFar(fetched, decoded), () => detailsOf(meters, latency));
     if (options.interrupt.aborted) {
       settle("interrupted");
-    } else if (performance.now() - startedAtMs >= (options.maxDurationMs ?? Number.POSITIVE_INFINITY)) {
+    } else if (isTimeUp()) {
       settle("time-up");
     } else if (fetched.idleMs >= (options.maxIdleMs ?? Number.POSITIVE_INFINITY)) {
       settle("ran-dry");

@@ -1,0 +1,88 @@
+import type { KafkaDriver } from "@cdckit/consumer";
+import { memory, MemoryBroker } from "@cdckit/testkit";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { measureReading, type ReadingMeasure } from "./reading.ts";
+
+const records = 10;
+
+afterEach(() => void vi.restoreAllMocks());
+
+/** A driver that begins to join when it is told to, or when nobody waits for it any more. */
+function heldBack(inner: KafkaDriver): { readonly driver: KafkaDriver; join(): void } {
+  let join = (): void => {};
+  const mayJoin = new Promise<void>((resolve) => {
+    join = resolve;
+  });
+  return {
+    driver: {
+      ...inner,
+      async connect(subscription, sink) {
+        subscription.signal?.addEventListener("abort", join);
+        await mayJoin;
+        return inner.connect(subscription, sink);
+      },
+    },
+    join: () => join(),
+  };
+}
+
+/** Reads a topic, at most five seconds long. `atLook` gets the seconds that have passed, and gives those that have passed at the next look. */
+function readFor5Seconds(driver: KafkaDriver, end: bigint, atLook: (soFar: { records: number }) => number): Promise<ReadingMeasure> {
+  let nowMs = 1_000;
+  vi.spyOn(performance, "now").mockImplementation(() => nowMs);
+  return measureReading({
+    driver,
+    schemas: undefined,
+    groupId: "g",
+    topics: ["t"],
+    from: "earliest",
+    end: { endOffsets: new Map([[0, end]]) },
+    maxDurationMs: 5_000,
+    maxIdleMs: undefined,
+    measureLatency: false,
+    interrupt: new AbortController().signal,
+    onProgress: (soFar) => {
+      nowMs += atLook(soFar) * 1e3;
+    },
+  });
+}
+
+describe("the time of a reading", () => {
+  const driverOf = (): KafkaDriver => {
+    const broker = new MemoryBroker({ t: 1 });
+    broker.append("t", ...Array.from({ length: records }, (_, id) => ({ value: `{"id":${id}}` })));
+    return memory({ broker });
+  };
+
+  test("begins when the group is joined, however long that takes", async () => {
+    const { driver, join } = heldBack(driverOf());
+    let looks = 0;
+    const reading = await readFor5Seconds(driver, BigInt(records), () => {
+      if (++looks === 3) {
+        join();
+      }
+      return looks < 3 ? 4 : 0;
+    });
+    expect(reading).toMatchObject({ outcome: "end-reached", records });
+  });
+
+  test("is over so long after that, also if records are left", async () => {
+    const seen: number[] = [];
+    const reading = await readFor5Seconds(driverOf(), 1_000n, ({ records: soFar }) => {
+      seen.push(soFar);
+      return soFar === records ? 1 : 0;
+    });
+    expect(reading).toMatchObject({ outcome: "time-up", records });
+    expect(seen.filter((soFar) => soFar === records).length).toBeGreaterThanOrEqual(5);
+  });
+
+  test("is over if the group cannot be joined within a minute", async () => {
+    let passed = 0;
+    const reading = await readFor5Seconds(heldBack(driverOf()).driver, BigInt(records), () => {
+      passed += 15;
+      return 15;
+    });
+    expect(reading).toMatchObject({ outcome: "time-up", records: 0 });
+    expect(passed).toBeGreaterThan(60);
+  });
+});
