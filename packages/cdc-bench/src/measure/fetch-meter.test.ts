@@ -23,7 +23,7 @@ interface Opened {
 
 async function open(broker: MemoryBroker, end: ReadingEnd, take: DriverSink["batch"] = () => undefined, commits = false): Promise<Opened> {
   const seen: string[] = [];
-  const meter = meterDriver(memory({ broker, maxBatchRecords: 3 }), end, commits);
+  const meter = meterDriver(memory({ broker, maxBatchRecords: 3 }), end, { commits });
   const sink: DriverSink = {
     assigned: () => {},
     revoked: async () => {},

@@ -1,6 +1,7 @@
 import type { DriverSession, DriverSink, FetchedBatch, KafkaDriver, PartitionAssignment, Subscription } from "@cdckit/consumer";
 import type { RecordWalk } from "@cdckit/decode";
 import { performance } from "node:perf_hooks";
+import type { ReadingLoad } from "./process-load.ts";
 
 /** Where a reading ends. Absent: nowhere. */
 export interface ReadingEnd {
@@ -48,9 +49,18 @@ export interface FetchMeter {
   readonly unread: number;
 }
 
-/** @param commits whether the group's offsets are committed. Without it a measurement leaves no trace in the group */
-export function meterDriver(inner: KafkaDriver, end: ReadingEnd, commits = false): FetchMeter {
-  return new Meter(inner, end, commits);
+export interface MeterOptions {
+  /**
+   * Whether the group's offsets are committed.
+   * @default false: a measurement leaves no trace in the group
+   */
+  readonly commits?: boolean;
+  /** Told of each batch. */
+  readonly load?: ReadingLoad | undefined;
+}
+
+export function meterDriver(inner: KafkaDriver, end: ReadingEnd, options: MeterOptions = {}): FetchMeter {
+  return new Meter(inner, end, options);
 }
 
 class Meter implements FetchMeter {
@@ -60,6 +70,7 @@ class Meter implements FetchMeter {
   batches = 0;
   commitMs = 0;
   readonly #commits: boolean;
+  readonly #load: ReadingLoad | undefined;
   readonly #pending: Map<number, bigint> | undefined;
   /** The offset after the last that has come; before that, where the log starts. */
   readonly #reached: Map<number, bigint>;
@@ -72,8 +83,9 @@ class Meter implements FetchMeter {
   #remaining: number;
   #end: () => void = () => {};
 
-  constructor(inner: KafkaDriver, end: ReadingEnd, commits: boolean) {
+  constructor(inner: KafkaDriver, end: ReadingEnd, { commits = false, load }: MeterOptions) {
     this.#commits = commits;
+    this.#load = load;
     this.#remaining = end.maxRecords ?? Number.POSITIVE_INFINITY;
     this.#pending = end.endOffsets === undefined ? undefined : new Map(end.endOffsets);
     this.#reached = new Map(end.startOffsets);
@@ -172,6 +184,7 @@ class Meter implements FetchMeter {
   }
 
   #enter(): void {
+    this.#load?.batchBegins();
     if (this.#firstBatchAtMs === 0) {
       this.#firstBatchAtMs = performance.now();
     }
@@ -184,6 +197,7 @@ class Meter implements FetchMeter {
     const nowMs = performance.now();
     this.batches++;
     this.#lastBatchAtMs = nowMs;
+    this.#load?.batchEnds();
     if (--this.#busy === 0) {
       this.#idleSinceMs = nowMs;
     }

@@ -4,6 +4,7 @@ import { performance } from "node:perf_hooks";
 import { meterDecoder, type DecodeErrorCount, type DecodeMeter, type FormatMeasure } from "./decode-meter.ts";
 import { type FetchMeter, meterDriver, type ReadingEnd } from "./fetch-meter.ts";
 import { LatencyMeter, type LatencySummary } from "./latency-meter.ts";
+import type { ReadingLoad } from "./process-load.ts";
 import { meterValidator, type ValidatorMeter } from "./validator-meter.ts";
 
 /** How often a reading is looked at: for progress, for its time, for a stream that ran dry. */
@@ -33,6 +34,8 @@ export interface ReadingOptions {
   readonly validator?: JsonSchemaValidator;
   /** Whether offsets are committed, as a service would. @default false: a measurement leaves no trace in the group */
   readonly commits?: boolean;
+  /** Watches what else the process does while records come. It is ended with the reading. */
+  readonly load?: ReadingLoad;
   /** A counter of the time that decompressing has taken in this process. @default it is not known, and part of `fetch` */
   readonly decompressedMs?: () => number;
   /** Whether the stream is live, so that a record's age means something. */
@@ -94,7 +97,7 @@ export interface ReadingMeasure extends ReadingSoFar {
 /** Reads topics through the consumer and the decoder, as a service would, and measures what happens. Rejects with what halted it. */
 export async function measureReading(options: ReadingOptions): Promise<ReadingMeasure> {
   const { schemas, decompressedMs = () => 0 } = options;
-  const fetched = meterDriver(options.driver, options.end, options.commits === true);
+  const fetched = meterDriver(options.driver, options.end, { commits: options.commits === true, load: options.load });
   const validated = options.validator === undefined ? null : meterValidator(options.validator);
   const decoded = meterDecoder(
     createDecoder({ ...(schemas !== undefined && { schemas }), ...(validated !== null && { jsonSchemaValidator: validated.validator }) }),
@@ -121,11 +124,13 @@ export async function measureReading(options: ReadingOptions): Promise<ReadingMe
   const watch = watchReading(options, meters, latency);
   try {
     const outcome = await Promise.race([running.then(() => "interrupted" as const), watch.outcome]);
+    options.load?.end();
     await consumer.stop();
     await running;
     return summarize(outcome, events, meters, latency);
   } finally {
     watch.end();
+    options.load?.end();
   }
 }
 

@@ -9,6 +9,7 @@ import type { TopicSource } from "../../load/topic-source.ts";
 import { readingEndOf, requireWhole } from "../../load/whole-reading.ts";
 import type { FormatKey } from "../../measure/decode-meter.ts";
 import type { Peer } from "../../measure/peer.ts";
+import { ReadingLoad } from "../../measure/process-load.ts";
 import { measureReading, type ReadingMeasure } from "../../measure/reading.ts";
 import type { Contestant, PlayedRound } from "./contestant.ts";
 import { peerFor, shortName } from "./peers-of.ts";
@@ -33,12 +34,12 @@ export interface ClusterContest {
 export async function clusterContestants(contest: ClusterContest): Promise<readonly Contestant[]> {
   const all: Contestant[] = [];
   for (const extent of contest.source.extents) {
-    const detected = await readOurs(contest, extent, recordsToDetect);
+    const detected = await readOurs(contest, extent, { maxRecords: recordsToDetect });
     all.push({
       topic: extent.topic,
       reader: "cdckit",
       kind: "cdckit",
-      play: async () => playedOf(extent.topic, await readOurs(contest, extent)),
+      play: () => playOurs(contest, extent),
     });
     if (contest.withPeers) {
       const peer = peerFor(formatsOf(detected), contest.schemas);
@@ -71,7 +72,12 @@ function rawContestant(contest: ClusterContest, extent: TopicExtent, peer: Peer 
   };
 }
 
-function readOurs(contest: ClusterContest, extent: TopicExtent, maxRecords?: number): Promise<ReadingMeasure> {
+interface ReadOptions {
+  readonly maxRecords?: number;
+  readonly load?: ReadingLoad;
+}
+
+function readOurs(contest: ClusterContest, extent: TopicExtent, { maxRecords, load }: ReadOptions): Promise<ReadingMeasure> {
   const { source, schemas, interrupt, logger } = contest;
   return inGroup(contest, (groupId) =>
     measureReading({
@@ -87,15 +93,17 @@ function readOurs(contest: ClusterContest, extent: TopicExtent, maxRecords?: num
       decompressedMs,
       interrupt,
       ...(logger && { logger }),
+      ...(load && { load }),
       onProgress: () => {},
     }),
   );
 }
 
-/** A part of a topic would count as a faster round. */
-function playedOf(topic: string, reading: ReadingMeasure): PlayedRound | null {
-  requireWhole([topic], reading);
+async function playOurs(contest: ClusterContest, extent: TopicExtent): Promise<PlayedRound | null> {
+  const load = new ReadingLoad();
+  const reading = await readOurs(contest, extent, { load });
+  requireWhole([extent.topic], reading); // a part of a topic would count as a faster round
   const { records, bytes, errorRecords, outcome } = reading;
   const elapsedMs = reading.elapsedMs - reading.firstBatchMs;
-  return outcome === "interrupted" ? null : { records, bytes, elapsedMs, errorRecords, reading };
+  return outcome === "interrupted" ? null : { records, bytes, elapsedMs, errorRecords, load: load.end(), reading };
 }

@@ -4,8 +4,8 @@ import type { StageMeasure } from "../../measure/reading.ts";
 import { medianOf, type RateSummary, summarizeRates } from "../../measure/rounds.ts";
 import type { SizeSummary } from "../../measure/size-tally.ts";
 import { formatLabel } from "../../report/format-label.ts";
-import type { ReaderKind } from "./contestant.ts";
-import type { CountedRound, PlayedContestant } from "./run-rounds.ts";
+import type { PlayedRound, ReaderKind } from "./contestant.ts";
+import type { PlayedContestant } from "./run-rounds.ts";
 
 /** What one reader made of one topic. */
 export interface ComparedReader {
@@ -124,11 +124,11 @@ function nameOf({ contestant: { topic, reader } }: PlayedContestant): ReaderName
   return { topic, reader };
 }
 
-function rateOf({ records, elapsedMs }: CountedRound): number {
+function rateOf({ records, elapsedMs }: PlayedRound): number {
   return elapsedMs <= 0 ? 0 : (records / elapsedMs) * 1e3;
 }
 
-function medianRound(rounds: readonly CountedRound[]): CountedRound {
+function medianRound(rounds: readonly PlayedRound[]): PlayedRound {
   const median = medianOf(rounds.map(rateOf));
   const byDistance = rounds.toSorted((a, b) => Math.abs(rateOf(a) - median) - Math.abs(rateOf(b) - median));
   return byDistance[0]!; // there is at least one

@@ -1,3 +1,4 @@
+import type { ProcessLoad } from "../../measure/process-load.ts";
 import type { ReadingMeasure } from "../../measure/reading.ts";
 
 /** Who reads: cdckit, what people use today, or a client that decodes nothing. */
@@ -21,6 +22,8 @@ export interface PlayedRound {
   /** Without joining the group. */
   readonly elapsedMs: number;
   readonly errorRecords: number;
+  /** In the time that `elapsedMs` counts. */
+  readonly load: ProcessLoad;
   /** Of cdckit's consumer. */
   readonly reading: ReadingMeasure | null;
 }

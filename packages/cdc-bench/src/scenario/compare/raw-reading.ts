@@ -5,6 +5,7 @@ import { type ClusterConnection, fetchLimitsOf, kafkaConfigOf } from "../../load
 import { explainRefusal } from "../../load/explain-refusal.ts";
 import { readToEnds } from "../../load/read-to-ends.ts";
 import type { Peer } from "../../measure/peer.ts";
+import { ReadingLoad } from "../../measure/process-load.ts";
 import type { PlayedRound } from "./contestant.ts";
 
 export interface RawReadingOptions {
@@ -30,6 +31,7 @@ export async function readRaw(options: RawReadingOptions): Promise<PlayedRound |
   } catch (error) {
     throw error instanceof BenchError ? error : await explainRefusal(connection, error);
   } finally {
+    tally.load.end();
     await consumer.disconnect().catch(() => {});
   }
 }
@@ -40,7 +42,9 @@ interface RawMessage {
   readonly offset: string;
 }
 
-class RawTally {
+/** Counts and decodes what a client hands over. */
+export class RawTally {
+  readonly load: ReadingLoad = new ReadingLoad();
   readonly #endOffsets: ReadonlyMap<number, bigint>;
   readonly #peer: Peer | null;
   #firstAtMs: number | undefined;
@@ -59,6 +63,7 @@ class RawTally {
     if (messages.length === 0) {
       return;
     }
+    this.load.batchBegins();
     this.#firstAtMs ??= performance.now();
     for (const { key, value } of messages) {
       this.#records++;
@@ -68,6 +73,7 @@ class RawTally {
       }
     }
     this.#lastAtMs = performance.now();
+    this.load.batchEnds();
   }
 
   round(): PlayedRound {
@@ -76,6 +82,7 @@ class RawTally {
       bytes: this.#bytes,
       elapsedMs: this.#lastAtMs - (this.#firstAtMs ?? this.#lastAtMs),
       errorRecords: this.#errorRecords,
+      load: this.load.end(),
       reading: null,
     };
   }

@@ -4,6 +4,7 @@ import { performance } from "node:perf_hooks";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { replayDriver } from "../../load/replay-driver.ts";
 import { readEvent } from "../../measure/decode-meter.ts";
+import { ReadingLoad } from "../../measure/process-load.ts";
 import { measureReading } from "../../measure/reading.ts";
 import type { Contestant, PlayedRound } from "./contestant.ts";
 import { peerFor, shortName } from "./peers-of.ts";
@@ -66,6 +67,7 @@ function pipelineContestant({ schemas, repeat, interrupt }: RecordedContest, top
     reader: "cdckit, whole pipeline",
     kind: "cdckit",
     async play() {
+      const load = new ReadingLoad();
       const reading = await measureReading({
         groupId: "compare",
         driver: replayDriver(records, repeat),
@@ -77,11 +79,12 @@ function pipelineContestant({ schemas, repeat, interrupt }: RecordedContest, top
         maxIdleMs: undefined,
         measureLatency: false,
         interrupt,
+        load,
         onProgress: () => {},
       });
       const { bytes, errorRecords, outcome } = reading;
       const elapsedMs = reading.elapsedMs - reading.firstBatchMs;
-      return outcome === "interrupted" ? null : { records: reading.records, bytes, elapsedMs, errorRecords, reading };
+      return outcome === "interrupted" ? null : { records: reading.records, bytes, elapsedMs, errorRecords, load: load.end(), reading };
     },
   };
 }
@@ -134,6 +137,8 @@ function repeated(
 
 async function timed(records: readonly KafkaRecord[], pass: () => Promise<number>, interrupt: AbortSignal): Promise<PlayedRound | null> {
   const bytes = records.reduce((sum, { key, value }) => sum + (key?.length ?? 0) + (value?.length ?? 0), 0);
+  const watch = new ReadingLoad();
+  watch.batchBegins();
   const startMs = performance.now();
   let [passes, errorRecords, elapsedMs] = [0, 0, 0];
   do {
@@ -141,6 +146,10 @@ async function timed(records: readonly KafkaRecord[], pass: () => Promise<number
     passes++;
     elapsedMs = performance.now() - startMs;
   } while (elapsedMs < sliceMs);
+  watch.batchEnds();
+  const load = watch.end();
   await yieldToEventLoop(); // Ctrl-C is heard between rounds
-  return interrupt.aborted ? null : { records: records.length * passes, bytes: bytes * passes, elapsedMs, errorRecords, reading: null };
+  return interrupt.aborted
+    ? null
+    : { records: records.length * passes, bytes: bytes * passes, elapsedMs, errorRecords, load, reading: null };
 }

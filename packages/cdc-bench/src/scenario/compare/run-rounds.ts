@@ -1,14 +1,9 @@
-import { type ProcessLoad, watchProcessLoad } from "../../measure/process-load.ts";
 import type { Contestant, PlayedRound } from "./contestant.ts";
-
-export interface CountedRound extends PlayedRound {
-  readonly load: ProcessLoad;
-}
 
 /** A contestant with the rounds that count. */
 export interface PlayedContestant {
   readonly contestant: Contestant;
-  readonly rounds: readonly CountedRound[];
+  readonly rounds: readonly PlayedRound[];
 }
 
 /**
@@ -21,7 +16,7 @@ export async function runRounds(
   interrupt: AbortSignal,
   onPlay: (contestant: Contestant, round: number) => void,
 ): Promise<readonly PlayedContestant[]> {
-  const counted = contestants.map((): CountedRound[] => []);
+  const counted = contestants.map((): PlayedRound[] => []);
   for (let round = 0; round <= rounds && !interrupt.aborted; round++) {
     const played = await playRound(contestants, round, interrupt, onPlay);
     if (played !== null && round > 0) {
@@ -36,19 +31,17 @@ async function playRound(
   round: number,
   interrupt: AbortSignal,
   onPlay: (contestant: Contestant, round: number) => void,
-): Promise<readonly CountedRound[] | null> {
-  const played = new Array<CountedRound>(contestants.length);
+): Promise<readonly PlayedRound[] | null> {
+  const played = new Array<PlayedRound>(contestants.length);
   for (let turn = 0; turn < contestants.length; turn++) {
     const index = (round + turn) % contestants.length;
     const contestant = contestants[index]!;
     onPlay(contestant, round);
-    const endWatch = watchProcessLoad();
     const result = await contestant.play();
-    const load = endWatch();
     if (result === null || interrupt.aborted) {
       return null;
     }
-    played[index] = { ...result, load };
+    played[index] = result;
   }
   return played;
 }
