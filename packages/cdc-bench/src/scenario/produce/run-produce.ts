@@ -143,10 +143,13 @@ class ProduceRun {
     return this.#measure(outcome, this.#elapsedMs(), dueRecords);
   }
 
-  /** How many records each topic is to get; undefined if only the time ends the run. */
+  /** How many records each topic is to get: whatever of rows and time comes first. Undefined if only the time ends the run. */
   #total(): number | undefined {
     const { rows, perSecond, maxDurationMs } = this.#options;
-    return rows ?? (perSecond === undefined || maxDurationMs === undefined ? undefined : Math.floor((perSecond * maxDurationMs) / 1e3));
+    if (perSecond === undefined || maxDurationMs === undefined) {
+      return rows;
+    }
+    return Math.min(rows ?? Number.POSITIVE_INFINITY, Math.floor((perSecond * maxDurationMs) / 1e3));
   }
 
   async #writeAll(stream: ChangeStream, total: number | undefined): Promise<ProduceMeasure["outcome"]> {
@@ -171,7 +174,7 @@ class ProduceRun {
         await pass(Math.max(1, Math.min(lingerMs, (this.#schedule?.dueMs(made) ?? 0) - elapsedMs)));
       }
     }
-    return "rows-written";
+    return last < (this.#options.rows ?? 0) ? "time-up" : "rows-written";
   }
 
   /** Ends early if a batch is full. Gives how many records were made. */
