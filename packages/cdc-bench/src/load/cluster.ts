@@ -82,6 +82,15 @@ export function throwAwayGroup(): string {
   return `cdc-bench-${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
 }
 
+/** Where a topic starts and ends now. */
+export async function extentOf(admin: Pick<Admin, "fetchTopicOffsets">, topic: string): Promise<TopicExtent> {
+  const partitions = (await admin.fetchTopicOffsets(topic))
+    .map(({ partition, low, high }) => ({ partition, startOffset: BigInt(low), endOffset: BigInt(high) }))
+    .sort((a, b) => a.partition - b.partition);
+  const maxRecords = partitions.reduce((sum, { startOffset, endOffset }) => sum + endOffset - startOffset, 0n);
+  return { topic, partitions, maxRecords };
+}
+
 class AdminCluster implements Cluster {
   readonly #admin: Admin;
   readonly #connection: ClusterConnection;
@@ -101,7 +110,7 @@ class AdminCluster implements Cluster {
     if (missing.length > 0) {
       throw missingTopics(missing, existing);
     }
-    return Promise.all(topics.map((topic) => this.#extentOf(topic)));
+    return Promise.all(topics.map((topic) => this.#asked(() => extentOf(this.#admin, topic))));
   }
 
   async committedOf(groupId: string, topic: string): Promise<ReadonlyMap<number, bigint>> {
@@ -145,15 +154,6 @@ class AdminCluster implements Cluster {
 
   async close(): Promise<void> {
     await this.#admin.disconnect();
-  }
-
-  async #extentOf(topic: string): Promise<TopicExtent> {
-    const offsets = await this.#asked(() => this.#admin.fetchTopicOffsets(topic));
-    const partitions = offsets
-      .map(({ partition, low, high }) => ({ partition, startOffset: BigInt(low), endOffset: BigInt(high) }))
-      .sort((a, b) => a.partition - b.partition);
-    const maxRecords = partitions.reduce((sum, { startOffset, endOffset }) => sum + endOffset - startOffset, 0n);
-    return { topic, partitions, maxRecords };
   }
 
   async #asked<T>(ask: () => Promise<T>): Promise<T> {

@@ -11,6 +11,7 @@ import { openBacklog } from "../../scenario/catch-up/backlog.ts";
 import { type ClusterAccess, openClusterAccess } from "../../scenario/catch-up/cluster-access.ts";
 import { tuningText } from "../../scenario/catch-up/tuning.ts";
 import { dimensionOf } from "../../scenario/sweep/dimensions.ts";
+import { givenTopics } from "../../scenario/sweep/given-topics.ts";
 import { sweepNotes, sweepRules } from "../../scenario/sweep/notes.ts";
 import { runSweep, type SweepOutcome, type SweepPlan } from "../../scenario/sweep/run-sweep.ts";
 import type { SweepResult } from "../../scenario/sweep/sweep-result.ts";
@@ -95,12 +96,7 @@ async function backlogOf(
   schemas: SweepPlan["schemas"],
 ): Promise<Pick<SweepPlan, "topics" | "ends" | "records" | "schemas">> {
   if (flags.topics !== undefined) {
-    const ends = await cluster.endsOf(flags.topics);
-    const records = [...ends.values()].flatMap((partitions) => [...partitions.values()]).reduce((sum, end) => sum + Number(end), 0);
-    if (records === 0) {
-      throw new BenchError("too-few-messages", `${flags.topics.join(", ")}: there is nothing in it. Seed it, or leave --topics out.`);
-    }
-    return { topics: flags.topics, ends, records, schemas };
+    return { ...(await givenTopics(cluster, flags.topics)), schemas };
   }
   const topic = cluster.name("events");
   await cluster.makeTopic(topic, { partitions: flags.partitions });

@@ -3,6 +3,7 @@ import { type Leftovers, openLeftovers } from "../../leftovers/leftovers.ts";
 import { createRemover, type RemoverAccess } from "../../leftovers/removers.ts";
 import { brokersText } from "../../leftovers/removers/kafka.ts";
 import type { Thing } from "../../leftovers/thing.ts";
+import { extentOf, type TopicExtent } from "../../load/cluster.ts";
 import { committedOffsets } from "../../load/committed-offsets.ts";
 import type { ClusterConnection } from "../../load/connection.ts";
 import { explainRefusal } from "../../load/explain-refusal.ts";
@@ -24,7 +25,9 @@ export interface ClusterAccess {
   makeTopic(topic: string, options: Omit<NewTopic, "topic">): Promise<void>;
   /** The name of a group that is deleted at the end. */
   makeGroup(suffix: string): Promise<string>;
-  /** The offset after the last record of each partition of topics that has any; with transactions, after their markers. */
+  /** Where topics start and end now. */
+  extentsOf(topics: readonly string[]): Promise<readonly TopicExtent[]>;
+  /** As {@link endsIn} has it, now. */
   endsOf(topics: readonly string[]): Promise<Places>;
   /** Where a group stands. */
   committedOf(groupId: string, topic: string): Promise<ReadonlyMap<number, bigint>>;
@@ -69,6 +72,16 @@ function clusterAccess(
   const run = `${process.pid.toString(36)}${Date.now().toString(36).slice(-6)}`;
   const name = (suffix: string): string => `cdc-bench-${command}-${run}-${suffix}`;
   const at = brokersText(connection);
+  const extentsOf = async (topics: readonly string[]): Promise<readonly TopicExtent[]> => {
+    // An admin of its own: kafkajs goes on to ask for every topic that it was asked about, and fails when one of them is deleted.
+    const asking = kafka.admin({ retry: { retries: 3, initialRetryTime: 100 } });
+    await asking.connect();
+    try {
+      return await untilAnswered(() => Promise.all(topics.map((topic) => extentOf(asking, topic))));
+    } finally {
+      await asking.disconnect();
+    }
+  };
   return {
     connection,
     kafka,
@@ -83,16 +96,8 @@ function clusterAccess(
       await leftovers.making({ kind: "consumer-group", name: groupId, at });
       return groupId;
     },
-    async endsOf(topics) {
-      // An admin of its own: kafkajs goes on to ask for every topic that it was asked about, and fails when one of them is deleted.
-      const asking = kafka.admin({ retry: { retries: 3, initialRetryTime: 100 } });
-      await asking.connect();
-      try {
-        return await untilAnswered(() => endsOf(asking, topics));
-      } finally {
-        await asking.disconnect();
-      }
-    },
+    extentsOf,
+    endsOf: async (topics) => endsIn(await extentsOf(topics)),
     committedOf: (groupId, topic) => untilAnswered(() => committedOffsets(admin, groupId, topic)),
     remove: (thing) => leftovers.remove({ ...thing, at }),
     async close() {
@@ -103,11 +108,12 @@ function clusterAccess(
   };
 }
 
-async function endsOf(admin: Admin, topics: readonly string[]): Promise<Places> {
-  const ends = new Map<string, ReadonlyMap<number, bigint>>();
-  for (const topic of topics) {
-    const partitions = (await admin.fetchTopicOffsets(topic)).filter(({ low, high }) => BigInt(high) > BigInt(low));
-    ends.set(topic, new Map(partitions.map(({ partition, high }) => [partition, BigInt(high)])));
-  }
-  return ends;
+/** The offset after the last record of each partition that has any; with transactions, after their markers. */
+export function endsIn(extents: readonly TopicExtent[]): Places {
+  return new Map(
+    extents.map(({ topic, partitions }) => {
+      const filled = partitions.filter(({ startOffset, endOffset }) => endOffset > startOffset);
+      return [topic, new Map(filled.map(({ partition, endOffset }) => [partition, endOffset]))];
+    }),
+  );
 }
