@@ -45,10 +45,15 @@ describe("the log", () => {
     const secret = "tell-nobody";
     logger.info({ password: secret, sasl: { username: "u", password: secret }, options: { registry: { token: secret } } }, "fields");
     logger.info({ url: `https://me:${secret}@registry:8081/` }, `no answer from http://me:${secret}@registry`);
+    logger.info(
+      { url: `postgres://db/shop?password=${secret}` },
+      `cannot reach postgres://me:at@${secret}@db/shop?user=me&password=${secret}`,
+    );
     const text = said();
     expect(text).not.toContain(secret);
     expect(text).toContain("https://registry:8081/");
     expect(text).toContain("no answer from http://registry");
+    expect(text).toContain("cannot reach postgres://db/shop");
   });
 
   test("is a line for people on a terminal, which a server's text cannot color", () => {

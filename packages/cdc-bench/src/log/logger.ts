@@ -3,6 +3,7 @@ import type { Logger } from "@cdckit/consumer";
 import type { Bindings } from "pino";
 import { printable } from "../report/text-width.ts";
 import { hasColors } from "../report/text-style.ts";
+import { textWithoutLogins } from "../report/without-logins.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** pino's levels: a level shows itself and what is worse. */
@@ -28,7 +29,6 @@ const secretNames = [
 ];
 /** Fields of a line, and fields of what is in them: no line of ours is deeper. */
 const secretPaths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
-const userInfo = /\/\/[^/@\s]+@/g;
 
 const require = createRequire(import.meta.url);
 
@@ -79,9 +79,9 @@ function prettyFormat(env: Terminal["env"]): (line: string) => string {
   return prettyFactory({ colorize: hasColors(env, true), ignore: "pid,hostname,name", translateTime: "SYS:HH:MM:ss.l" });
 }
 
-/** Text of servers and of users, without what moves the cursor and without user names and passwords of URLs. */
+/** Text of servers and of users, without what moves the cursor and without what logs in at an address. */
 function clean(text: string): string {
-  return printable(text.replaceAll(userInfo, "//"));
+  return printable(textWithoutLogins(text));
 }
 
 function cleanFields(fields: Bindings): Bindings {

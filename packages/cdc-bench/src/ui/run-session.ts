@@ -3,6 +3,7 @@ import { exitCodes } from "../exit-codes.ts";
 import type { PacedObservation, PipeMessage } from "../observe/observation-pipe.ts";
 import type { FlameGraph } from "../presentation/document.ts";
 import { describeEnvironment, environmentLine } from "../report/environment.ts";
+import { wordWithoutLogin } from "../report/without-logins.ts";
 import type { Terminal } from "../terminal.ts";
 import { type BenchChild, startBenchChild } from "./bench-child.ts";
 import type { EventStream } from "./event-stream.ts";
@@ -193,9 +194,9 @@ class OneRunAtATime implements RunSession {
   }
 }
 
-/** The command line as a person would type it, without logins in addresses. */
+/** The command line as a person would type it, without logins in addresses: it is shown, and kept with the result. */
 export function titleOf(command: string, args: readonly string[]): string {
-  const shown = [command, ...args].map((word) => word.replace(/\/\/[^/@\s]*@/, "//***@"));
+  const shown = [command, ...args].map(wordWithoutLogin);
   return shown.map((word) => (/^[\w./:=,@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
 }
 
