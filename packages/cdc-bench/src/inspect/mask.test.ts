@@ -1,4 +1,5 @@
 import { UNAVAILABLE } from "@cdckit/decode";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { toJsonText } from "../report/json-text.ts";
 import { createMask, noMask } from "./mask.ts";
@@ -36,6 +37,38 @@ describe("a mask for columns", () => {
     expect(mask.header("trace", "{no JSON")).toBe("{no JSON");
     expect(mask.quote("a@b.example is taken")).toBe("***");
   });
+
+  test.each([
+    ['{"id":9007199254740993}', '{"id":9007199254740993}'],
+    ['{"id":9007199254740993,"email":"a@b.example","total":1.10}', '{"id":9007199254740993,"email":"***","total":1.10}'],
+    [' [ {"email" : {"of":["a@b.example",{"x":1}]} , "id":1e400} ]\n', ' [ {"email" : "***" , "id":1e400} ]\n'],
+    ['{"e\\u006dail":"a@b.example","a":"\\"email\\":1"}', '{"e\\u006dail":"***","a":"\\"email\\":1"}'],
+    ['{"email":null,"nested":{"email":12},"email":[]}', '{"email":null,"nested":{"email":"***"},"email":"***"}'],
+    ['["email",{"x":"email"},"a,b:{c}"]', '["email",{"x":"email"},"a,b:{c}"]'],
+    ['{"email":-1.5e3}', '{"email":"***"}'],
+    ["[]", "[]"],
+  ])("leaves all else in a header as it was written: %s", (text, shown) => {
+    expect(mask.header("__debezium.newkey", text)).toBe(shown);
+  });
+});
+
+test("a header of JSON is masked as its value is", () => {
+  const mask = createMask({ columns: ["a", ""], isEverything: false });
+  const name = fc.constantFrom("a", "b", "", '"a":', "c\\");
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null)),
+      fc.array(tie("value"), { maxLength: 4 }),
+      fc.dictionary(name, tie("value"), { maxKeys: 4 }),
+    ),
+  }));
+  fc.assert(
+    fc.property(fc.oneof(fc.array(value), fc.dictionary(name, value)), fc.constantFrom(0, 2), (json, indent) => {
+      const shown = mask.header("any", JSON.stringify(json, null, indent));
+      expect(JSON.stringify(JSON.parse(shown))).toBe(JSON.stringify(mask.value(json)));
+    }),
+  );
 });
 
 test("a mask for everything leaves names, nulls and what was unavailable", () => {

@@ -52,16 +52,56 @@ function withoutColumns(value: unknown, names: ReadonlySet<string>): unknown {
   );
 }
 
-/** Debezium writes keys into headers as JSON. */
+/** Of valid JSON: its texts, its punctuation, and what else stands between them. */
+const jsonToken = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
+
+/** Debezium writes keys into headers as JSON. All but the masked values stays as it was written: its numbers may be longer than a double holds. */
 function textWithoutColumns(text: string, names: ReadonlySet<string>): string {
-  if (!text.startsWith("{") && !text.startsWith("[")) {
+  if (!isJsonOfMembers(text)) {
     return text;
+  }
+  const tokens = [...text.matchAll(jsonToken)].map((match) => ({
+    token: match[0],
+    start: match.index,
+    end: match.index + match[0].length,
+  }));
+  let shown = "";
+  let copiedTo = 0;
+  for (let i = 0; i < tokens.length; i++) {
+    const isNamed = tokens[i + 1]?.token === ":" && names.has(JSON.parse(tokens[i]!.token) as string);
+    const value = tokens[i + 2];
+    if (isNamed && value !== undefined && value.token !== "null") {
+      i = endOfValue(tokens, i + 2);
+      shown += `${text.slice(copiedTo, value.start)}"${masked}"`;
+      copiedTo = tokens[i]!.end;
+    }
+  }
+  return shown + text.slice(copiedTo);
+}
+
+function isJsonOfMembers(text: string): boolean {
+  if (!/^\s*[{[]/.test(text)) {
+    return false;
   }
   try {
-    return JSON.stringify(withoutColumns(JSON.parse(text), names));
+    JSON.parse(text);
+    return true;
   } catch {
-    return text;
+    return false;
   }
+}
+
+/** The last token of the value that begins with this one. */
+function endOfValue(tokens: readonly { readonly token: string }[], first: number): number {
+  let depth = 0;
+  for (let at = first; at < tokens.length; at++) {
+    const { token } = tokens[at]!;
+    depth += token === "{" || token === "[" ? 1 : token === "}" || token === "]" ? -1 : 0;
+    if (depth === 0) {
+      return at;
+    }
+  }
+  return tokens.length - 1;
 }
 
 /** The members of an object, a list or a Map, changed. What has none, such as a number, bytes or a time, is a leaf. */
