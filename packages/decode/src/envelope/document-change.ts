@@ -1,3 +1,4 @@
+import { isDecodeError } from "../errors.ts";
 import type { Columns, Operation, TableName, UpdateDescription } from "../event.ts";
 import { extendedJson } from "../values/extended-json.ts";
 import { EnvelopedChange } from "./change-event.ts";
@@ -29,6 +30,61 @@ export class DocumentChange extends EnvelopedChange {
 
   override get updateDescription(): UpdateDescription | null {
     return this.#updateDescription;
+  }
+}
+
+/** Whether the image of a row is the text of a document. Rows that have columns are never written as text. */
+export function isDocumentText(image: unknown): boolean {
+  return typeof image === "string" && /^\s*\{/.test(image);
+}
+
+/** The parts of a message that describe the change of a document. */
+interface DocumentParts {
+  readonly before?: unknown;
+  readonly after?: unknown;
+  readonly updateDescription?: unknown;
+}
+
+/** The change of a document that is text in Extended JSON, in both images and in the key's `id`; null if an image is no document. */
+export function documentChangeOf(
+  op: Operation,
+  table: TableName,
+  parts: DocumentParts,
+  declared: Readonly<Record<string, unknown>>,
+  origin: Origin,
+): DocumentChange | null {
+  const { scope } = origin;
+  const before = imageOf(parts.before, scope);
+  const after = imageOf(parts.after, scope);
+  if (before === undefined || after === undefined) {
+    return null;
+  }
+  const updated = updateDescriptionOf(parts.updateDescription, scope);
+  return new DocumentChange(op, table, before, after, declared, updated, withDocumentKey(origin));
+}
+
+/** The document's columns, null if no document was sent, or undefined if the image is not a document. */
+function imageOf(image: unknown, scope: EnvelopeScope): Columns | null | undefined {
+  const document = image === null || image === undefined ? null : documentValue(image, scope);
+  return document === null || isBlock(document) ? document : undefined;
+}
+
+/**
+ * The origin with a parsed key. The key's one field is text in Extended JSON too: `{"id":"{\"$oid\":\"...\"}"}`. An id that is not JSON
+ * comes from another writer and stays as it is.
+ */
+function withDocumentKey(origin: Origin): Origin {
+  const { key, scope } = origin;
+  if (!isBlock(key) || typeof key["id"] !== "string") {
+    return origin;
+  }
+  try {
+    return origin.withKey({ ...key, id: documentValue(key["id"], scope) });
+  } catch (error) {
+    if (isDecodeError(error)) {
+      return origin;
+    }
+    throw error;
   }
 }
 

@@ -3,6 +3,7 @@ import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { Truncate, UnknownValue } from "../control-events.ts";
 import { operationOf } from "../debezium/operation.ts";
+import { documentChangeOf, isDocumentText } from "../document-change.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import { extraOf } from "../extra.ts";
 import type { Origin } from "../origin.ts";
@@ -60,11 +61,18 @@ function changeOf(data: CloudEvent["data"], { op, table, source, transaction }: 
   if (op === "t") {
     return new Truncate(named, { source, transaction }, origin);
   }
-  const images = isBlock(data) ? imagesOf(data, op) : null;
-  const operation = images === null ? null : op === null ? inferred(images) : operationOf(op);
-  return images === null || operation === null
-    ? null
-    : new EnvelopedChange(operation, named, images.before, images.after, { source, transaction }, origin);
+  const parts = isBlock(data) ? (partsOf(data) ?? rowParts(data, op)) : null;
+  const isOfDocument = parts !== null && isDocument(parts, source["connector"]);
+  const operation = parts === null ? null : op === null ? inferred(parts, isOfDocument) : operationOf(op);
+  if (parts === null || operation === null) {
+    return null;
+  }
+  const { before, after, extra } = parts;
+  const kept = extra === null ? origin : origin.withExtra(extra);
+  if (isOfDocument) {
+    return documentChangeOf(operation, named, parts, { source, transaction }, kept);
+  }
+  return isImage(before) && isImage(after) ? new EnvelopedChange(operation, named, before, after, { source, transaction }, kept) : null;
 }
 
 /**
@@ -79,34 +87,57 @@ function topicTableOf(connector: unknown, table: TableName | null): TableName | 
 
 const withoutSchemas: ReadonlySet<unknown> = new Set(["mysql", "mariadb", "mongodb", "vitess"]);
 
-/** The members of data that is not a bare row: the images, or a whole Debezium envelope. */
-const dataMembers: ReadonlySet<string> = new Set(["before", "after", "source", "op", "ts_ms", "ts_us", "ts_ns", "transaction"]);
+/** The members of data that is not a bare row: the images and what describes an update of a document, or a whole Debezium envelope. */
+const dataMembers: ReadonlySet<string> = new Set("before after updateDescription source op ts_ms ts_us ts_ns transaction".split(" "));
 
-interface Images {
-  readonly before: Columns | null;
-  readonly after: Columns | null;
+/** The update of a document, and by which document it was found, as MongoDB's connector wrote it up to Debezium 1.8. */
+const oplogMembers: ReadonlySet<string> = new Set(["patch", "filter"]);
+
+interface Parts {
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly updateDescription: unknown;
+  readonly extra: Columns | null;
+  /** Whether the data is the row itself. */
+  readonly isRow: boolean;
 }
 
-/**
- * The images of a change. The data has them as `before` and `after`. If a transformation took the row out of its envelope, the data itself
- * is the row. Null if the data is neither.
- */
-function imagesOf(data: Columns, op: string | null): Images | null {
+/** The parts of a change whose data has its images as `before` and `after`; null if the data has other members, too. */
+function partsOf(data: Columns): Parts | null {
   const names = Object.keys(data);
-  if (!names.every((name) => dataMembers.has(name)) || !(names.includes("before") || names.includes("after"))) {
-    return op === null ? null : op === "d" ? { before: data, after: null } : { before: null, after: data };
+  const hasImage = names.includes("before") || names.includes("after");
+  if (!hasImage || !names.every((name) => dataMembers.has(name) || oplogMembers.has(name))) {
+    return null;
   }
-  const { before = null, after = null } = data;
-  return (isBlock(before) || before === null) && (isBlock(after) || after === null) ? { before, after } : null;
+  const { before = null, after = null, updateDescription = null } = data;
+  return { before, after, updateDescription, extra: extraOf(data, dataMembers), isRow: false };
+}
+
+/** The parts of a change whose row was taken out of its envelope by a transformation. Null if nothing says which operation it is. */
+function rowParts(row: Columns, op: string | null): Parts | null {
+  const images = op === "d" ? { before: row, after: null } : { before: null, after: row };
+  return op === null ? null : { ...images, updateDescription: null, extra: null, isRow: true };
+}
+
+/** Whether the images are documents. Forks of MongoDB's connector have other names, and write documents as text, too. */
+function isDocument({ before, after, isRow }: Parts, connector: unknown): boolean {
+  return !isRow && (connector === "mongodb" || isDocumentText(before) || isDocumentText(after));
+}
+
+function isImage(image: unknown): image is Columns | null {
+  return image === null || isBlock(image);
 }
 
 /**
- * The operation that follows from the images, for events without extension attributes. A row of a snapshot looks like a created one in that
- * case.
+ * The operation that follows from the parts, for events without extension attributes. A row of a snapshot looks like a created one in that
+ * case. An update of a document may have no image, and a delete has none if the collection keeps no images from before a change.
  */
-function inferred({ before, after }: Images): Operation | null {
+function inferred({ before, after, updateDescription }: Parts, isOfDocument: boolean): Operation | null {
+  if (updateDescription !== null) {
+    return "update";
+  }
   if (after === null) {
-    return before === null ? null : "delete";
+    return before !== null || isOfDocument ? "delete" : null;
   }
   return before === null ? "create" : "update";
 }

@@ -1,6 +1,7 @@
 import { Deferred, readEverything } from "../../encoding/reader.ts";
 import type { CdcEvent } from "../../event.ts";
 import { Heartbeat, Notification, SchemaChange, TransactionBoundary, UnknownValue } from "../control-events.ts";
+import { isDocumentText } from "../document-change.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import type { Origin } from "../origin.ts";
 import { bigintOrNull, isBlock, numberOrNull, scalarText } from "../source.ts";
@@ -67,10 +68,6 @@ function openDebeziumChange(op: string, change: Change, source: Deferred, origin
   return isDocumentText(before) || isDocumentText(after)
     ? openMongodbChange(op, change, table, origin)
     : openChange(op, change, before, after, table, origin);
-}
-
-function isDocumentText(image: unknown): boolean {
-  return typeof image === "string" && /^\s*\{/.test(image);
 }
 
 /** Opens a control record. Its names are weak evidence, so a value whose members have other types stays a row. */
