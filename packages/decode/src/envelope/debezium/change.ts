@@ -38,6 +38,6 @@ export function openChange(
 }
 
 /** Whether a value is the image of a row: its columns, or null. */
-function isImage(value: unknown): value is Columns | null {
+export function isImage(value: unknown): value is Columns | null {
   return value === null || isBlock(value);
 }
