@@ -31,7 +31,7 @@ export function bitsOfText(type: SqlType, dialect: "mysql" | "postgresql", mode:
       return value;
     }
     const digits = digitsOf(type.name, value, length);
-    return length === 1 && !isVarying ? digits === "1" : rendered(digits, mode);
+    return length === 1 && !isVarying && digits.length === 1 ? digits === "1" : rendered(digits, mode);
   };
 }
 

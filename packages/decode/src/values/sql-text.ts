@@ -141,6 +141,11 @@ function float(type: SqlType): SqlConversion {
   return type.name === "float" && type.scale === null && (type.length ?? 0) > 24 ? double(type) : floating(type, Math.fround);
 }
 
+/** Converts a REAL: in MySQL another name of DOUBLE, in PostgreSQL and in SQL's standard a float of 32 bits. */
+function real(type: SqlType, { dialect }: SqlTextOptions): SqlConversion {
+  return dialect === "mysql" ? double(type) : float(type);
+}
+
 function double(type: SqlType): SqlConversion {
   return floating(type, (value) => value);
 }
@@ -217,7 +222,8 @@ const makers: ReadonlyMap<string, Make> = new Map<string, Make>([
   ...named("tinyint smallint mediumint int integer int1 int2 int3 int4 middleint smallserial serial4 year", smallInteger),
   ...named("bigint int8 bigserial serial serial8 oid", wideInteger),
   ...named("decimal numeric dec fixed number", decimal),
-  ...named("float float4 real", float),
+  ...named("float float4", float),
+  ...named("real", real),
   ...named("double float8", double),
   ...named("boolean bool", boolean),
   ...named("date", temporal(dateOfText)),

@@ -8,6 +8,7 @@ import { checkEventCount } from "../event-count.ts";
 import { withKey } from "../row-key.ts";
 import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { sqlTextsOf } from "../sql-columns.ts";
+import { columnType } from "./column-type.ts";
 import { jdbcTypes } from "./jdbc-types.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -63,9 +64,10 @@ function openRowChange(change: Block, table: TableName, source: Block, texts: Sq
     const databaseName = textOrNull(ddlSchemaName) || table.database;
     return [new SchemaChange({ ddl: sql, databaseName, source, ts_ms: tsMs }, origin)];
   }
+  const isCanal = source["file"] !== undefined; // TiCDC has read no file of MySQL's
   return rowsOf(change).map((row) => {
-    const before = op === "create" ? null : columnsOf(row["beforeColumns"], texts);
-    const after = op === "delete" ? null : columnsOf(row["afterColumns"], texts);
+    const before = op === "create" ? null : columnsOf(row["beforeColumns"], texts, isCanal);
+    const after = op === "delete" ? null : columnsOf(row["afterColumns"], texts, isCanal);
     const key = keyOf(op === "delete" ? row["beforeColumns"] : row["afterColumns"], after ?? before);
     return new EnvelopedChange(op, table, before, after, { source, ts_ms: tsMs }, withKey(origin, key));
   });
@@ -77,12 +79,12 @@ function rowsOf(change: unknown): readonly Block[] {
 }
 
 /** The columns of a row. All values are text, or null if `isNull` is set. */
-function columnsOf(columns: unknown, texts: SqlTexts): Columns {
+function columnsOf(columns: unknown, texts: SqlTexts, isCanal: boolean): Columns {
   const row: Columns = {};
   for (const column of Array.isArray(columns) ? columns.filter(isBlock) : []) {
     const { name, value, isNull, mysqlType, sqlType } = column;
     const type = textOrNull(mysqlType) || jdbcTypes.get(numberOrNull(sqlType) ?? Number.NaN);
-    const convert = type === undefined ? null : texts.of(type);
+    const convert = type === undefined ? null : texts.of(columnType(type, isCanal));
     const text = isNull === true ? null : (value ?? "");
     setProperty(row, textOrNull(name) ?? "", convert === null ? text : convert(text));
   }

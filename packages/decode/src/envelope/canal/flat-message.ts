@@ -7,6 +7,7 @@ import { checkEventCount } from "../event-count.ts";
 import { keyColumns, namesOf, withKey } from "../row-key.ts";
 import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { convertColumns, sqlTextsOf } from "../sql-columns.ts";
+import { columnType } from "./column-type.ts";
 import { jdbcTypes } from "./jdbc-types.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -79,13 +80,14 @@ function rowEvents(op: Operation, table: TableName, data: readonly Columns[], va
  */
 function conversions(value: Block, members: MembersAs, { scope }: Origin): (name: string) => SqlConversion | null {
   const texts = sqlTextsOf(scope, "mysql", "latin1", members);
-  const { mysqlType, sqlType } = value;
+  const { id, mysqlType, sqlType } = value;
+  const isCanal = numberOrNull(id) !== 0; // the id of TiCDC's messages; Canal counts its batches from 1 on
   const byName = new Map<string, SqlConversion | null>();
   return (name) => {
     let conversion = byName.get(name);
     if (conversion === undefined) {
       const type = isBlock(mysqlType) && Object.hasOwn(mysqlType, name) ? mysqlType[name] : jdbcTypeOf(sqlType, name);
-      conversion = typeof type === "string" ? texts.of(type) : null;
+      conversion = typeof type === "string" ? texts.of(columnType(type, isCanal)) : null;
       byName.set(name, conversion);
     }
     return conversion;
