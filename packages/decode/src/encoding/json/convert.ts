@@ -374,7 +374,23 @@ export function compileAny(semantic: Semantic | undefined, context: ConvertConte
   if (conversion === null) {
     return context.isFinal === true ? asItIs : convert;
   }
-  return (value) => hinted(value, conversion, convert);
+  return (value) => (isCell(value) ? hintedCell(value, conversion, convert) : hinted(value, conversion, convert));
+}
+
+type Cell = Record<string, unknown> & { value: unknown; set: unknown };
+
+/** Whether a column is in a wrapper, which says beside its value whether it was set. No semantic type has a struct with these members. */
+function isCell(value: unknown): value is Cell {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, "value") && Object.hasOwn(value, "set");
+}
+
+/** A hint is about the value of a column, and not about its wrapper. */
+function hintedCell(cell: Cell, conversion: Conversion, convert: Convert): unknown {
+  const { value } = cell;
+  cell.value = null;
+  convert(cell);
+  cell.value = hinted(value, conversion, convert);
+  return cell;
 }
 
 function asItIs(value: unknown): unknown {
