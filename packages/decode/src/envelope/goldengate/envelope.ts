@@ -18,9 +18,13 @@ export const goldengate: EnvelopeFormat = {
   recognise: recogniseGoldengate,
   planFor: () => ({ defer: null, skip: [], rows: ["before", "after"] }),
   // If the message has no images, all members that are not the operation's own fields are columns.
-  membersOf: ({ fields }) => (fields?.includes("before") === true || fields?.includes("after") === true ? ownFields : new Set(fields)),
+  membersOf: ({ fields }) =>
+    fields?.includes("before") === true || fields?.includes("after") === true ? operationMembers : new Set(fields),
   open,
 };
+
+/** Flink's own samples have this misspelling of `primary_keys`. */
+const misspelledKeys = "priamry_keys";
 
 const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
   ["I", "create"],
@@ -43,8 +47,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
     return null;
   }
   const { before, after } = images;
-  // Flink's own samples have this misspelling.
-  const names = namesOf(value["primary_keys"] ?? value["priamry_keys"]);
+  const names = namesOf(value["primary_keys"] ?? value[misspelledKeys]);
   const keyed = withKey(origin, keyColumns(after ?? before, names));
   return [
     new EnvelopedChange(op, table, before, after, { source: sourceBlock(value, table), ts_ms: millisOf(value["current_ts"]) }, keyed),
@@ -89,6 +92,9 @@ const ownFields: ReadonlySet<string> = new Set([
   "xid",
   "txind",
 ]);
+
+/** The members of an operation-modelled message. */
+const operationMembers: ReadonlySet<string> = new Set([...ownFields, "before", "after", misspelledKeys]);
 
 /** The row of the row-modelled format, which has its columns at the top level. */
 function rowBeside(value: Block): Columns {
