@@ -79,7 +79,11 @@ export const membersOfSchemaChange: ReadonlySet<string> = new Set(
 /** The members of a record. A logical message has no images, and a change has no message. The other records have only their own fields. */
 export function membersOfRecord(shape: Shape): ReadonlySet<string> {
   const fields = shape.fields ?? [];
-  switch (recogniseDebezium(shape)?.record) {
+  const recognised = recogniseDebezium(shape);
+  if (recognised?.isPayload === true) {
+    return new Set(fields); // the members in it are compared when it is opened
+  }
+  switch (recognised?.record) {
     case "schema-change":
       return membersOfSchemaChange;
     case "change":
