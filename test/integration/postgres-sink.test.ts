@@ -150,6 +150,35 @@ describe("rows", () => {
     expect((await rows('select "a""b" as a, "__proto__" as p, "select" as s from copy.orders'))[0]).toEqual({ a: "x", p: "y", s: "z" });
   });
 
+  test("of a column whose name PostgreSQL would cut are refused, and nothing is written", async () => {
+    const long = "顧客の請求先住所の都道府県および市区町村名"; // 21 characters of three bytes
+    const sink = await claimed({ widen: true });
+    await apply(sink, 1n, created(1, { [long]: "Tokyo" }));
+    const refused: unknown = await apply(sink, 3n, created(2), created(3, { [`${long}s`]: "Osaka" })).catch((reason: unknown) => reason);
+    expect(refused).toMatchObject({ code: "schema-mismatch", retriable: false });
+    expect((refused as Error).message).toContain(
+      `expected names of at most 63 bytes, because PostgreSQL cuts off the rest, but the name of the column "${long}s" of "copy"."orders" has 64: `,
+    );
+    expect(await rows()).toEqual([{ id: "1", [long]: "Tokyo" }]);
+    const inNewTable = apply(sink, 3n, { ...created(1, { [`${long}s`]: "Osaka" }), table: { name: "new" } } as CdcEvent);
+    await expect(inNewTable).rejects.toMatchObject({ code: "schema-mismatch" });
+    expect(await rows("select to_regclass('copy.new') as oid")).toEqual([{ oid: null }]);
+  });
+
+  test("of a table whose name PostgreSQL would cut are refused: it would be the table of another name", async () => {
+    const cut = "x".repeat(63);
+    const of = (name: string, event = created(1)): CdcEvent => ({ ...event, table: { schema: "public", name } }) as CdcEvent;
+    const sink = await claimed();
+    await apply(sink, 1n, of(cut));
+    await expect(apply(sink, 3n, created(1), of(`${cut}1`))).rejects.toThrow(`of "copy"."${cut}1" has 64: name another one by tableFor`);
+    expect(await rows("select to_regclass('copy.orders') as oid")).toEqual([{ oid: null }]);
+    // The table of a tombstone is only what its topic is called.
+    await apply(sink, 3n, of(`${cut}1`, { ...created(1), kind: "tombstone" } as CdcEvent));
+    expect(await rows(`select id from copy.${cut}`)).toEqual([{ id: "1" }]);
+    const named = await claimed({ tableFor: () => ({ schema: `${cut}1`, name: "orders" }) });
+    await expect(apply(named, 4n, created(1))).rejects.toThrow(`the name of the schema of "${cut}1"."orders" has 64`);
+  });
+
   test("that PostgreSQL refuses are told by their table and its code, without a value", async () => {
     const sink = await claimed({ create: false });
     await pool.query("create table copy.orders (id bigint primary key, note varchar(3) not null)");

@@ -14,7 +14,7 @@ export type PostgresSinkErrorCode =
   | "key-missing"
   /** A row that the table does not have came without some of its columns, and their values are unknown. */
   | "row-incomplete"
-  /** The table or a column does not exist, and the sink may not create it. Or rows of two source tables would be written to one table. */
+  /** The table or a column does not exist, and the sink may not create it. Or rows of two source tables would be written to one table. Or PostgreSQL would cut a name. */
   | "schema-mismatch"
   /** The option `tableFor` threw, or returned neither null nor a table. What it threw is the cause. */
   | "table-for-failed"

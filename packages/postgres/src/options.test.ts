@@ -18,6 +18,13 @@ test("a name without a value is accepted", () => {
   expect(() => resolvePostgresOptions({ connectionstring: undefined } as PostgresOptions)).not.toThrow();
 });
 
+test.each(["schema", "checkpointTable"])("a %s whose end PostgreSQL would cut off is refused", (name) => {
+  expect(resolvePostgresOptions({ [name]: "é".repeat(31) })).toMatchObject({ [name]: "é".repeat(31) });
+  expect(() => resolvePostgresOptions({ [name]: "é".repeat(32) })).toThrow(
+    `[invalid-option] expected ${name} to have at most 63 bytes, found 64: PostgreSQL cuts off the rest`,
+  );
+});
+
 test.each<[unknown, string]>([
   ["postgres://shop:secret#1@db.example.com/shop", "percent-encode the password"],
   ["postgres://shop:secret/1@db.example.com/shop", "percent-encode the password"],

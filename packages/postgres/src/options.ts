@@ -1,6 +1,7 @@
 import type { TableName } from "@cdckit/decode";
 import { checkConnectionString } from "./connection-string.ts";
 import { PostgresSinkError } from "./errors.ts";
+import { isKeptWhole, maxNameBytes } from "./name-limit.ts";
 
 /** The part of a `pg.Pool` that is used. */
 export interface PostgresPool {
@@ -144,6 +145,25 @@ function checkNames(options: unknown): void {
   }
 }
 
+/** The names that statements have, and the sink's own. */
+function checkIdentifiers(options: PostgresOptions): void {
+  for (const name of ["name", "schema", "checkpointTable"] as const) {
+    const value: unknown = options[name];
+    if (value !== undefined && (typeof value !== "string" || value === "")) {
+      throw new PostgresSinkError("invalid-option", `expected ${name} to be a name, found ${typeof value}`);
+    }
+  }
+  for (const name of ["schema", "checkpointTable"] as const) {
+    const value = options[name];
+    if (value !== undefined && !isKeptWhole(value)) {
+      throw new PostgresSinkError(
+        "invalid-option",
+        `expected ${name} to have at most ${maxNameBytes} bytes, found ${Buffer.byteLength(value)}: PostgreSQL cuts off the rest`,
+      );
+    }
+  }
+}
+
 /** Every option, present and checked. */
 export function resolvePostgresOptions(options: PostgresOptions = {}): ResolvedPostgresOptions {
   checkNames(options);
@@ -157,12 +177,7 @@ export function resolvePostgresOptions(options: PostgresOptions = {}): ResolvedP
   if (delivery !== "effectively-once" && delivery !== "at-least-once") {
     throw new PostgresSinkError("invalid-option", 'delivery must be "effectively-once" or "at-least-once"');
   }
-  for (const name of ["name", "schema", "checkpointTable"] as const) {
-    const value: unknown = options[name];
-    if (value !== undefined && (typeof value !== "string" || value === "")) {
-      throw new PostgresSinkError("invalid-option", `expected ${name} to be a name, found ${typeof value}`);
-    }
-  }
+  checkIdentifiers(options);
   const { statementTimeoutMs = 30_000 } = options;
   if (!Number.isSafeInteger(statementTimeoutMs) || statementTimeoutMs < 1 || statementTimeoutMs > maxTimerMs) {
     throw new PostgresSinkError(

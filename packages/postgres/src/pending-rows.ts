@@ -1,5 +1,6 @@
 import { applyTo, type CdcEvent, type Columns, type TableName, UNAVAILABLE } from "@cdckit/decode";
 import { PostgresSinkError } from "./errors.ts";
+import { checkTableName, isKeptWhole } from "./name-limit.ts";
 import { quoteTable } from "./quote.ts";
 import type { Target } from "./tables.ts";
 import { sourceName, type Targets } from "./targets.ts";
@@ -55,13 +56,15 @@ export function pendingTables(events: readonly CdcEvent[], targets: Targets, cha
     } else if (event.kind === "tombstone" && (changed.get(topic) ?? name) !== name) {
       continue; // its row is in the table that the topic's changes went to, and their delete came before it
     }
-    const open = tables.get(name) ?? {
-      target,
-      sources: new Map<string, TableName>(),
-      isTruncated: false,
-      rows: new Map<string, PendingRow>(),
-    };
-    tables.set(name, open);
+    let open = tables.get(name);
+    if (open === undefined) {
+      if (event.kind === "tombstone" && !isKeptWhole(target.name)) {
+        continue; // it may only be what its topic is called, and no table of this name can have its row
+      }
+      checkTableName(target);
+      open = { target, sources: new Map(), isTruncated: false, rows: new Map() };
+      tables.set(name, open);
+    }
     if (event.kind !== "tombstone") {
       open.sources.set(sourceName(event.table), event.table);
     }

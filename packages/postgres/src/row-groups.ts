@@ -33,7 +33,7 @@ export function groupsOf(target: Target, rows: readonly PendingRow[], columns: T
     }
     if (row !== null) {
       const all = withKey(row, key, keyNames);
-      const { names, isComplete } = writtenOf(all, columns);
+      const { names, isComplete } = writtenOf(target, all, columns);
       put(groups, { kind: isComplete ? "upsert" : isNew ? "insert-without" : "update", keyNames, names }, all);
     }
   }
@@ -53,20 +53,34 @@ function put(groups: Map<string, RowGroup>, shape: Pick<RowGroup, "kind" | "keyN
 }
 
 /** The columns of the row that are written, and whether they are all that the table has a place for. */
-function writtenOf(row: Columns, columns: TableColumns): { readonly names: readonly string[]; readonly isComplete: boolean } {
+function writtenOf(
+  target: Target,
+  row: Columns,
+  columns: TableColumns,
+): { readonly names: readonly string[]; readonly isComplete: boolean } {
   let isComplete = true;
   const names: string[] = [];
   for (const name in row) {
-    if (columns.get(name)?.isGenerated !== false) {
-      continue;
-    }
-    if (row[name] === UNAVAILABLE) {
-      isComplete = false;
-    } else {
+    const [column, value] = [columns.get(name), row[name]];
+    if (column === undefined) {
+      checkNothingLost(target, name, value);
+    } else if (value === UNAVAILABLE) {
+      isComplete &&= column.isGenerated;
+    } else if (!column.isGenerated) {
       names.push(name);
     }
   }
   return { names, isComplete };
+}
+
+/** Columns that rows have values for were looked for before. A value that is left out nevertheless would be lost, and nobody would notice. */
+function checkNothingLost(target: Target, name: string, value: unknown): void {
+  if (value !== null && value !== undefined && value !== UNAVAILABLE) {
+    throw new PostgresSinkError(
+      "schema-mismatch",
+      `${quoteTable(target)} has no column ${quoteName(name)}, and a row has a value for it: add it`,
+    );
+  }
 }
 
 /** Refuses a key that cannot be told whole: what is left of it is the key of other rows, too. */

@@ -2,6 +2,7 @@ import type { Columns, SchemaSeen, TableName } from "@cdckit/decode";
 import { UNAVAILABLE, withoutNull } from "@cdckit/decode";
 import { columnTypeFor, columnTypeOf, holdsNumber, newColumnTypeFor, widerType } from "./column-type.ts";
 import { PostgresSinkError } from "./errors.ts";
+import { checkColumnNames } from "./name-limit.ts";
 import type { ResolvedPostgresOptions } from "./options.ts";
 import type { PendingRow, PendingTable } from "./pending-rows.ts";
 import { quoteName, quoteTable } from "./quote.ts";
@@ -91,6 +92,7 @@ export class Tables {
     }
     const newsBefore = this.#news;
     const wanted = this.#wantedOf(target, rows);
+    checkColumnNames(target, wanted.keys());
     let present = await columnsOf(statements, target);
     const isChanged = present.size === 0 || this.#changesTo(present, wanted).length > 0;
     if (isChanged) {
