@@ -364,6 +364,23 @@ describe("a role", () => {
       await pool.query("drop owned by writer; drop role writer");
     }
   });
+
+  test("that may create tables in a schema needs no right to create schemas", async () => {
+    await pool.query("create schema copy");
+    await pool.query("drop role if exists maker; create role maker login password 'word'; grant usage, create on schema copy to maker");
+    const role = new pg.Pool({ ...server.database, user: "maker", password: "word" });
+    try {
+      const sink = sinkOf({ pool: role as never });
+      await sink.claim("g", [partition]);
+      await apply(sink, 1n, created(1));
+      expect(await rows()).toEqual([{ id: "1" }]);
+      const elsewhere = sinkOf({ pool: role as never, schema: "copy of it" });
+      await expect(elsewhere.claim("g", [partition])).rejects.toMatchObject({ code: "rejected", cause: { code: "42501" } });
+    } finally {
+      await role.end();
+      await pool.query("drop owned by maker; drop role maker");
+    }
+  });
 });
 
 describe("tables", () => {

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
+import { createSchema } from "./create-schema.ts";
 import { PostgresSinkError } from "./errors.ts";
-import { quoteName, quoteTable } from "./quote.ts";
+import { quoteTable } from "./quote.ts";
 import type { Statements } from "./transaction.ts";
 
 /** The owner of checkpoints: a sink of a group. */
@@ -60,7 +61,7 @@ export class Checkpoints {
       return;
     }
     if (options.withSchema) {
-      await statements.query({ text: `create schema if not exists ${quoteName(this.#scope.schema)}` });
+      await createSchema(statements, this.#scope.schema);
     }
     await statements.query({
       text:

@@ -1,6 +1,7 @@
 import type { Columns, SchemaSeen, TableName } from "@cdckit/decode";
 import { UNAVAILABLE, withoutNull } from "@cdckit/decode";
 import { columnTypeFor, columnTypeOf, holdsNumber, newColumnTypeFor, widerType } from "./column-type.ts";
+import { createSchema } from "./create-schema.ts";
 import { PostgresSinkError } from "./errors.ts";
 import { checkColumnNames } from "./name-limit.ts";
 import type { ResolvedPostgresOptions } from "./options.ts";
@@ -174,7 +175,7 @@ export class Tables {
     const keys = Object.keys(first.key);
     const names = [...keys, ...[...wanted.keys()].filter((name) => !keys.includes(name))];
     const columns = names.map((name) => `${quoteName(name)} ${newTypeOf(wanted.get(name))}`);
-    await statements.query({ text: `create schema if not exists ${quoteName(target.schema)}` });
+    await createSchema(statements, target.schema);
     await statements.query({
       text: `create table if not exists ${quoteTable(target)} (${columns.join(", ")}, primary key (${keys.map(quoteName).join(", ")}))`,
     });
