@@ -75,6 +75,48 @@ test("an update that tells nothing but the key leaves a key alone that is genera
   expect(await rows()).toEqual([{ id: 7, big: "long" }]);
 });
 
+describe("a column beside the key that is generated always as an identity", () => {
+  const row = (code: string, seq: unknown, note: unknown = "a"): Columns => ({ code, seq, note }) as Columns;
+  const written = (op: string, after: Columns): CdcEvent => change(op, { code: after["code"] }, after);
+
+  test("is inserted with the source's value, and no update sets it", async () => {
+    const sink = await sinkOf("code text primary key, seq bigint generated always as identity, note text");
+    await apply(sink, 2n, written("create", row("a", 7)), written("create", row("b", 8)));
+    await apply(sink, 4n, written("update", row("a", 7, "c")), written("update", row("b", UNAVAILABLE, "d")));
+    expect(await rows()).toEqual([
+      { code: "a", seq: "7", note: "c" },
+      { code: "b", seq: "8", note: "d" },
+    ]);
+    // Nothing can be set in either of them.
+    await apply(sink, 6n, written("update", row("a", 7, UNAVAILABLE)), written("update", row("b", UNAVAILABLE, UNAVAILABLE)));
+    const missing = apply(sink, 7n, written("update", row("x", 9, UNAVAILABLE)));
+    await expect(missing).rejects.toMatchObject({ code: "row-incomplete" });
+    await apply(sink, 8n, { ...change("update", { code: "z" }, row("z", 7, "c")), before: row("a", 7, "c") } as CdcEvent);
+    await apply(sink, 11n, change("delete", { code: "b" }, null), written("create", row("b", 9)), written("create", row("c", 10)));
+    await apply(sink, 12n, change("delete", { code: "c" }, null));
+    expect(await rows()).toEqual([
+      { code: "b", seq: "9", note: "a" },
+      { code: "z", seq: "7", note: "c" },
+    ]);
+  });
+
+  test("may be the only one", async () => {
+    const sink = await sinkOf("code text primary key, seq bigint generated always as identity");
+    const of = (op: string, seq: unknown): CdcEvent => change(op, { code: "a" }, { code: "a", seq } as Columns);
+    await apply(sink, 1n, of("create", 7));
+    await apply(sink, 3n, of("update", 7), of("update", UNAVAILABLE));
+    await apply(sink, 4n, of("update", UNAVAILABLE));
+    expect(await rows()).toEqual([{ code: "a", seq: "7" }]);
+  });
+});
+
+test("an update that tells nothing but the key leaves a column alone that the table generates, also if the source left it out", async () => {
+  const sink = await sinkOf("id int primary key, made text generated always as (upper(big)) stored, big text");
+  await apply(sink, 1n, change("create", { id: 1 }, { id: 1, made: "LONG", big: "long" }));
+  await apply(sink, 2n, change("update", { id: 1 }, { id: 1, made: UNAVAILABLE, big: UNAVAILABLE }));
+  expect(await rows()).toEqual([{ id: 1, made: "LONG", big: "long" }]);
+});
+
 describe("a key that the table or the change does not have whole", () => {
   test.each([
     ["a delete", change("delete", { k: 1, extra: null }, null)],

@@ -25,6 +25,8 @@ export interface TableColumn {
   readonly isDomain: boolean;
   /** The table computes it, and nobody writes it. It may be part of the key, and then it says which row is meant. */
   readonly isGenerated: boolean;
+  /** It is `generated always as identity`: rows are inserted with values of their own, and no update may set it. */
+  readonly isIdentity: boolean;
 }
 
 /** A column that rows need. */
@@ -235,17 +237,17 @@ function holds(columns: TableColumns, row: Columns): boolean {
 async function columnsOf(statements: Statements, target: Target): Promise<TableColumns> {
   const { rows } = await statements.query({
     text:
-      "with recursive under as (select attnum, attname, attgenerated, atttypid as type, false as is_domain from pg_attribute " +
+      "with recursive under as (select attnum, attname, attgenerated, attidentity, atttypid as type, false as is_domain from pg_attribute " +
       "where attrelid = to_regclass($1) and attnum > 0 and not attisdropped " +
-      "union all select attnum, attname, attgenerated, typbasetype, true from under join pg_type on oid = type where typtype = 'd') " +
-      "select attname, format_type(type, -1) as type, attgenerated::text as generated, is_domain from under join pg_type on oid = type " +
+      "union all select attnum, attname, attgenerated, attidentity, typbasetype, true from under join pg_type on oid = type where typtype = 'd') " +
+      "select attname, format_type(type, -1) as type, attgenerated::text as generated, attidentity::text as identity, is_domain from under join pg_type on oid = type " +
       "where typtype <> 'd' order by attnum",
     values: [quoteTable(target)],
   });
   return new Map(
-    rows.map(({ attname, type, generated, is_domain: isDomain }) => [
+    rows.map(({ attname, type, generated, identity, is_domain: isDomain }) => [
       String(attname),
-      { type: String(type), isDomain: isDomain === true, isGenerated: generated !== "" },
+      { type: String(type), isDomain: isDomain === true, isGenerated: generated !== "", isIdentity: identity === "a" },
     ]),
   );
 }

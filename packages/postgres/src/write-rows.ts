@@ -40,8 +40,8 @@ export async function writeRows(
         await insertWithout();
         break;
       case "update": {
-        const others = names.filter((name) => !keyNames.includes(name));
-        const { rowCount } = await send([...keyNames, ...others], updateText(target, group, others, lacking(), columns));
+        const set = settable(names, keyNames, columns);
+        const { rowCount } = await send([...keyNames, ...set], updateText(target, group, set, columns));
         if (rowCount !== sameShape.length) {
           await insertWithout();
         }
@@ -137,28 +137,33 @@ function typed(names: readonly string[], columns: TableColumns): readonly string
   return names.map((name, i) => `u.c${i}::${columns.get(name)?.type}`);
 }
 
-/** Identity columns are written too: they get the source's values. */
+/** Identity columns are inserted too: a new row gets the source's values. */
 function upsertText(target: Target, names: readonly string[], keyNames: readonly string[], columns: TableColumns): string {
-  const others = names.filter((name) => !keyNames.includes(name));
-  const update = others.map((name) => `${quoteName(name)} = excluded.${quoteName(name)}`).join(", ");
+  const set = settable(names, keyNames, columns);
+  const update = set.map((name) => `${quoteName(name)} = excluded.${quoteName(name)}`).join(", ");
   return (
     `insert into ${quoteTable(target)} (${names.map(quoteName).join(", ")}) overriding system value ` +
     `select ${typed(names, columns).join(", ")} from ${unnested(names)} ` +
-    `on conflict (${keyNames.map(quoteName).join(", ")}) do ${others.length === 0 ? "nothing" : `update set ${update}`}`
+    `on conflict (${keyNames.map(quoteName).join(", ")}) do ${set.length === 0 ? "nothing" : `update set ${update}`}`
   );
 }
 
+/** The columns that an update sets: not those of the key, and none that PostgreSQL lets only an insert write. */
+function settable(names: readonly string[], keyNames: readonly string[], columns: TableColumns): readonly string[] {
+  return names.filter((name) => !keyNames.includes(name) && columns.get(name)?.isIdentity !== true);
+}
+
 /**
- * Not an upsert, because PostgreSQL checks `not null` before it checks whether the row exists. If nothing but the key is known, a column is
- * set to what it is, so that the number of rows tells whether they are there.
+ * Not an upsert, because PostgreSQL checks `not null` before it checks whether the row exists. If there is nothing to set, the rows are only
+ * locked, so that their number tells whether they are there.
  */
-function updateText(target: Target, group: RowGroup, others: readonly string[], lacking: readonly string[], columns: TableColumns): string {
-  const { keyNames } = group;
-  const names = [...keyNames, ...others];
+function updateText(target: Target, group: RowGroup, set: readonly string[], columns: TableColumns): string {
+  const names = [...group.keyNames, ...set];
+  if (set.length === 0) {
+    return `select from ${quoteTable(target)} as t, ${unnested(names)} where ${sameKey(group, columns)} for no key update of t`;
+  }
   const types = typed(names, columns);
-  const set = others.map((name, i) => `${quoteName(name)} = ${types[keyNames.length + i]}`);
-  const same = lacking.slice(0, 1).map((name) => `${quoteName(name)} = t.${quoteName(name)}`);
-  const changes = (set.length > 0 ? set : same).join(", ");
+  const changes = set.map((name, i) => `${quoteName(name)} = ${types[group.keyNames.length + i]}`).join(", ");
   return `update ${quoteTable(target)} as t set ${changes} from ${unnested(names)} where ${sameKey(group, columns)}`;
 }
 
