@@ -324,6 +324,19 @@ describe("checkpoints", () => {
     }
   });
 
+  test("need nothing of the connection of before, which a pooler may have given to somebody else", async () => {
+    const single = new pg.Pool({ ...server.database, max: 1 });
+    try {
+      const sink = await claimed({ pool: single as never });
+      await apply(sink, 1n, created(1));
+      await single.query("discard all");
+      await apply(sink, 2n, created(2));
+      expect(await rows()).toEqual([{ id: "1" }, { id: "2" }]);
+    } finally {
+      await single.end();
+    }
+  });
+
   test("are Kafka's if delivery is at least once", async () => {
     const sink = await claimed({ delivery: "at-least-once" });
     await apply(sink, 1n, created(1));

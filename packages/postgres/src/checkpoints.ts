@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
 import { createSchema } from "./create-schema.ts";
 import { PostgresSinkError } from "./errors.ts";
@@ -26,18 +25,12 @@ export interface Claim {
 export class Checkpoints {
   readonly #scope: CheckpointScope;
   readonly #table: string;
-  readonly #advance: { readonly name: string; readonly text: string };
   /** Claims by their assignments. When an assignment is collected, so is its claim. */
   readonly #claims = new WeakMap<PartitionAssignment, Claim>();
 
   constructor(scope: CheckpointScope) {
     this.#scope = scope;
     this.#table = quoteTable({ schema: scope.schema, name: scope.table });
-    this.#advance = prepared(
-      `update ${this.#table} set next_offset = $6, topic_id = $7, changed_at = now() ` +
-        "where group_id = $1 and sink = $2 and topic = $3 and partition = $4 and fence = $5 " +
-        "and (next_offset is null or next_offset < $6 or topic_id <> $7)",
-    );
   }
 
   /**
@@ -107,8 +100,12 @@ export class Checkpoints {
       throw new PostgresSinkError("not-claimed", `${placeOf(assignment)} was not claimed by this sink`);
     }
     const row = [claim.groupId, this.#scope.sink, assignment.topic, assignment.partition, claim.fence];
+    // Without a name, although it is the same for each batch: a pooler between may run the next transaction on a connection that has not parsed it.
     const { rowCount } = await statements.query({
-      ...this.#advance,
+      text:
+        `update ${this.#table} set next_offset = $6, topic_id = $7, changed_at = now() ` +
+        "where group_id = $1 and sink = $2 and topic = $3 and partition = $4 and fence = $5 " +
+        "and (next_offset is null or next_offset < $6 or topic_id <> $7)",
       values: [...row, String(nextOffset), assignment.topicId ?? null],
     });
     if (rowCount === 1) {
@@ -124,14 +121,6 @@ export class Checkpoints {
     this.#claims.delete(assignment);
     throw new PostgresSinkError("fenced", `${placeOf(assignment)}: another member has claimed the partition since; nothing was written`);
   }
-}
-
-/**
- * A statement that each connection parses once. Its name is made of its text, because pg refuses a second text under the same name, and sinks
- * with other tables may share a pool.
- */
-function prepared(text: string): { readonly name: string; readonly text: string } {
-  return { name: `cdckit-advance-${createHash("sha256").update(text).digest("hex").slice(0, 16)}`, text };
 }
 
 function placeOf({ topic, partition }: PartitionAssignment): string {

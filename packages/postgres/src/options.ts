@@ -20,7 +20,7 @@ export interface OwnPool extends PostgresPool {
 /** The part of a `pg.PoolClient` that is used. */
 export interface PostgresClient {
   /** Runs one statement with its parameters; rejects with the error of the client. */
-  query(query: { readonly name?: string; readonly text: string; readonly values?: readonly unknown[] }): Promise<{
+  query(query: { readonly text: string; readonly values?: readonly unknown[] }): Promise<{
     /** The rows of the result, each an object by column name. */
     readonly rows: readonly Record<string, unknown>[];
     /** How many rows the statement has written or read; null if it is of another kind. */

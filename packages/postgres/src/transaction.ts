@@ -3,7 +3,7 @@ import type { OwnPool, PostgresClient, PostgresPool } from "./options.ts";
 
 /** The statements of a transaction. A failure of one is PostgreSQL's, and names what was being done. */
 export interface Statements {
-  query(query: { readonly name?: string; readonly text: string; readonly values?: readonly unknown[] }): Promise<{
+  query(query: { readonly text: string; readonly values?: readonly unknown[] }): Promise<{
     readonly rows: readonly Record<string, unknown>[];
     readonly rowCount: number | null;
   }>;
