@@ -227,6 +227,64 @@ describe("values", () => {
   });
 });
 
+describe("a column of JSON that the sink has made", () => {
+  test("has each value of an Avro union as what it is", async () => {
+    const zigzag = (n: number): Buffer => Buffer.from([n * 2]); // one byte of Avro's integers
+    const text = (value: string): Buffer => Buffer.concat([zigzag(1), zigzag(value.length), Buffer.from(value)]);
+    const framed = (id: number, ...parts: Buffer[]): Buffer => Buffer.concat([Buffer.from([0, 0, 0, 0, id]), ...parts]);
+    const recordType = (fields: readonly object[]): string => JSON.stringify({ type: "record", name: "Row", fields });
+    const schemas = new Map([
+      [1, recordType([{ name: "id", type: "long" }])],
+      [
+        2,
+        recordType([
+          { name: "id", type: "long" },
+          { name: "v", type: ["null", "string", "long", "boolean", "bytes"] },
+        ]),
+      ],
+    ]);
+    const peek = (id: unknown): object => ({ id, schemaType: "AVRO", schema: schemas.get(Number(id)) });
+    const sink = await claimed();
+    const decoder = createDecoder({
+      schemas: { peek, load: async (id: unknown) => peek(id) } as never,
+      onSchema: (seen) => sink.schemaSeen(seen),
+    });
+    const written = [
+      text("123"),
+      text('say "hello"'),
+      Buffer.concat([zigzag(2), zigzag(5)]),
+      Buffer.concat([zigzag(3), Buffer.from([1])]),
+      Buffer.concat([zigzag(4), zigzag(2), Buffer.from([0, 255])]),
+      zigzag(0),
+    ];
+    for (const [i, value] of written.entries()) {
+      const key = framed(1, zigzag(i));
+      const record = recordOf(framed(2, zigzag(i), value), { topic: partition.topic, key });
+      await apply(sink, BigInt(i) + 1n, ...(await decoder.decode(record)));
+    }
+    expect((await rows("select v, jsonb_typeof(v) as type from copy.orders order by id")).map(({ v, type }) => [type, v])).toEqual([
+      ["string", "123"],
+      ["string", 'say "hello"'],
+      ["number", 5],
+      ["boolean", true],
+      ["string", "AP8="],
+      [null, null],
+    ]);
+  });
+
+  test("has documents, numbers and booleans of messages without schemas", async () => {
+    const sink = await claimed();
+    await apply(sink, 1n, created(1, { v: { a: 1 } }));
+    await apply(sink, 4n, created(2, { v: true }), created(3, { v: 1.5 }), created(4, { v: 9_007_199_254_740_993n }));
+    expect(await rows("select v::text from copy.orders order by id")).toEqual([
+      { v: '{"a": 1}' },
+      { v: "true" },
+      { v: "1.5" },
+      { v: "9007199254740993" },
+    ]);
+  });
+});
+
 describe("checkpoints", () => {
   test("move with the rows or not at all", async () => {
     const sink = await claimed({ create: false });
@@ -520,6 +578,7 @@ describe("tables", () => {
     ["many", "numeric", "number"],
     ["perhaps", "boolean", "boolean"],
     ["4b16", "uuid", "UUID"],
+    ["hello", "jsonb", "JSON"],
   ])("name the column that refuses the text %s, which is %s, and never the text", async (n, type, form) => {
     await pool.query(`create schema copy; create table copy.orders (id bigint primary key, other text, n ${type})`);
     const sink = await claimed({ create: false });

@@ -7,6 +7,24 @@ export function columnTypeOf(type: Type): string {
   return meaning ?? byKind(inner);
 }
 
+/**
+ * Whether a text of this type is a text in a column of JSON, too: next to numbers or documents, "123" must not become the number 123. A column whose
+ * type is JSON has the texts of documents, and one of nothing but texts may have them.
+ */
+export function hasPlainTexts(type: Type): boolean {
+  const inner = withoutNull(type);
+  switch (inner.kind) {
+    case "any":
+      return columnTypeOf(inner) === "jsonb";
+    case "union":
+      return !inner.branches.some((branch) => columnTypeOf(branch) === "json");
+    case "array":
+      return hasPlainTexts(inner.items);
+    default:
+      return false;
+  }
+}
+
 /** The column type for a value that came without a schema; null if the value does not tell. */
 export function columnTypeFor(value: unknown): string | null {
   switch (typeof value) {
@@ -49,8 +67,25 @@ const textForms: readonly (readonly [types: RegExp, form: RegExp, name: string])
 
 /** What a text is not, although a column of this type needs it: `integer`. Null if it is, or if that cannot be said. */
 export function missingForm(type: string, value: unknown): string | null {
+  if (isJson(type)) {
+    return typeof value === "string" && !isJsonText(value) ? "JSON" : null;
+  }
   const [, form, name] = textForms.find(([types]) => types.test(type)) ?? [];
   return typeof value === "string" && form !== undefined && name !== undefined && !form.test(value) ? name : null;
+}
+
+/** Whether a column of this type has JSON. */
+export function isJson(type: string): boolean {
+  return type === "json" || type === "jsonb";
+}
+
+function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The column type for a new column of values without a schema: a column of 5 may have 5.5 in its next row. */

@@ -4,7 +4,9 @@ import { groupsOf } from "./row-groups.ts";
 import type { TableColumns } from "./tables.ts";
 
 const target = { schema: "public", name: "orders" };
-const columns: TableColumns = new Map([["id", { type: "bigint", isDomain: false, isGenerated: false, isIdentity: false }]]);
+const columns: TableColumns = new Map([
+  ["id", { type: "bigint", isDomain: false, isGenerated: false, isIdentity: false, hasPlainTexts: false }],
+]);
 
 test.each([[null], [undefined], [UNAVAILABLE]])("a column that the table lacks is left out if a row has no value for it: %s", (note) => {
   const groups = groupsOf(target, [{ key: { id: 1 }, row: { id: 1, note }, isNew: false }], columns);

@@ -1,6 +1,6 @@
 import type { Columns, SchemaSeen, TableName } from "@cdckit/decode";
 import { UNAVAILABLE, withoutNull } from "@cdckit/decode";
-import { columnTypeFor, columnTypeOf, holdsNumber, newColumnTypeFor, widerType } from "./column-type.ts";
+import { columnTypeFor, columnTypeOf, hasPlainTexts, holdsNumber, newColumnTypeFor, widerType } from "./column-type.ts";
 import { createSchema } from "./create-schema.ts";
 import { PostgresSinkError } from "./errors.ts";
 import { checkColumnNames } from "./name-limit.ts";
@@ -27,6 +27,8 @@ export interface TableColumn {
   readonly isGenerated: boolean;
   /** It is `generated always as identity`: rows are inserted with values of their own, and no update may set it. */
   readonly isIdentity: boolean;
+  /** Whether its texts are no texts of JSON documents, because its source declares values of several types. It counts in a column of JSON alone. */
+  readonly hasPlainTexts: boolean;
 }
 
 /** A column that rows need. */
@@ -45,6 +47,8 @@ export class Tables {
   readonly #columns = new Map<string, TableColumns>();
   /** By source table: the columns that the schemas of its rows declare, with types that hold the values of every schema seen. */
   readonly #declared = new Map<string, Map<string, string>>();
+  /** By source table: the columns whose texts are no texts of JSON documents, in any schema seen. */
+  readonly #plainTexts = new Map<string, Set<string>>();
   /** By table: the source tables whose rows are written to it. */
   readonly #sources = new Map<string, Set<string>>();
   /** How often something has come that a look at a table may have missed: a schema, or a change of a table. */
@@ -62,7 +66,11 @@ export class Tables {
     }
     const source = sourceName(table);
     const declared = this.#declared.get(source) ?? new Map<string, string>();
+    const plainTexts = this.#plainTexts.get(source) ?? new Set();
     for (const { name, type } of record.fields) {
+      if (hasPlainTexts(type)) {
+        plainTexts.add(name);
+      }
       const before = declared.get(name);
       if (before === undefined) {
         declared.set(name, columnTypeOf(type));
@@ -71,6 +79,7 @@ export class Tables {
       }
     }
     this.#declared.set(source, declared);
+    this.#plainTexts.set(source, plainTexts);
     for (const [name, sources] of this.#sources) {
       if (sources.has(source)) {
         this.#columns.delete(name);
@@ -96,15 +105,15 @@ export class Tables {
     const newsBefore = this.#news;
     const wanted = this.#wantedOf(target, rows);
     checkColumnNames(target, wanted.keys());
-    let present = await columnsOf(statements, target);
+    let present = await this.#look(statements, target);
     const isChanged = present.size === 0 || this.#changesTo(present, wanted).length > 0;
     if (isChanged) {
       this.forget(target); // other partitions look too, and wait below: a cast to the narrower type would refuse the wider values
       // Two partitions that meet a new table together must not both create it. The second one waits, and then finds the table.
       await statements.query({ text: "select pg_advisory_xact_lock(hashtext('cdckit tables'))" });
-      present = await columnsOf(statements, target);
+      present = await this.#look(statements, target);
       await (present.size === 0 ? this.#create(statements, target, wanted, rows) : this.#widen(statements, target, present, wanted));
-      present = await columnsOf(statements, target);
+      present = await this.#look(statements, target);
     }
     // A look that began before the news must not end what came with them.
     if (present.size > 0 && !isChanged && this.#news === newsBefore) {
@@ -115,7 +124,7 @@ export class Tables {
 
   /** Whether the table exists. */
   async has(statements: Statements, target: Target): Promise<boolean> {
-    return (await columnsOf(statements, target)).size > 0;
+    return (await this.#look(statements, target)).size > 0;
   }
 
   /** The table is looked at again with the next batch. What was created may have been rolled back, and somebody may have altered the table. */
@@ -134,6 +143,11 @@ export class Tables {
         this.forget(target);
       }
     }
+  }
+
+  #look(statements: Statements, target: Target): Promise<TableColumns> {
+    const sources = [...(this.#sources.get(quoteTable(target)) ?? [])];
+    return columnsOf(statements, target, new Set(sources.flatMap((source) => [...(this.#plainTexts.get(source) ?? [])])));
   }
 
   #wantedOf(target: Target, rows: readonly PendingRow[]): ReadonlyMap<string, WantedColumn> {
@@ -234,7 +248,7 @@ function holds(columns: TableColumns, row: Columns): boolean {
   return true;
 }
 
-async function columnsOf(statements: Statements, target: Target): Promise<TableColumns> {
+async function columnsOf(statements: Statements, target: Target, plainTexts: ReadonlySet<string>): Promise<TableColumns> {
   const { rows } = await statements.query({
     text:
       "with recursive under as (select attnum, attname, attgenerated, attidentity, atttypid as type, false as is_domain from pg_attribute " +
@@ -247,7 +261,13 @@ async function columnsOf(statements: Statements, target: Target): Promise<TableC
   return new Map(
     rows.map(({ attname, type, generated, identity, is_domain: isDomain }) => [
       String(attname),
-      { type: String(type), isDomain: isDomain === true, isGenerated: generated !== "", isIdentity: identity === "a" },
+      {
+        type: String(type),
+        isDomain: isDomain === true,
+        isGenerated: generated !== "",
+        isIdentity: identity === "a",
+        hasPlainTexts: plainTexts.has(String(attname)),
+      },
     ]),
   );
 }

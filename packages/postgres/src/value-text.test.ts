@@ -24,9 +24,26 @@ test.each<[string, unknown, string, string]>([
   ["a Date in a document", { at: [new Date(0)] }, "json", '{"at":["1970-01-01T00:00:00.000Z"]}'],
   ["a Date alone", new Date(0), "jsonb", '"1970-01-01T00:00:00.000Z"'],
   ["a column of the name toJSON", { toJSON: 1 }, "jsonb", '{"toJSON":1}'],
+  ["a boolean in a document's place", true, "jsonb", "true"],
+  ["a boolean", false, "boolean", "f"],
+  ["booleans in the places of documents", [true, false], "jsonb[]", '{"true","false"}'],
+  ["an integer in a document's place", 9_007_199_254_740_993n, "jsonb", "9007199254740993"],
+  ["bytes in a document's place", Buffer.from([0, 255]), "jsonb", '"AP8="'],
+  ["the text of a document", '{"a": 1}', "jsonb", '{"a": 1}'],
   ["a document in a text", { a: 1n }, "text", '{"a":1}'],
 ])("%s is written as it says itself", (_, value, type, text) => {
   expect(valueText(value, type)).toBe(text);
+});
+
+test.each<[unknown, string, string]>([
+  ["123", "jsonb", '"123"'],
+  ['say "hello"', "json", '"say \\"hello\\""'],
+  [["123", null], "jsonb[]", '{"\\"123\\"",NULL}'],
+  [true, "jsonb", "true"],
+  [{ a: "b" }, "jsonb", '{"a":"b"}'],
+  ["123", "text", "123"],
+])("a plain text is a text in JSON, too: %o in %s", (value, type, text) => {
+  expect(valueText(value, type, true)).toBe(text);
 });
 
 test.each([

@@ -1,31 +1,35 @@
+import { isJson } from "./column-type.ts";
 import { PostgresSinkError } from "./errors.ts";
 
-/** A value as the text that PostgreSQL's input function of the column's type reads. Null stays null. */
-export function valueText(value: unknown, type: string): string | null {
+/**
+ * A value as the text that PostgreSQL's input function of the column's type reads. Null stays null. A text for a column of JSON is the text of a
+ * document, if nothing says that it is plain.
+ */
+export function valueText(value: unknown, type: string, isPlain = false): string | null {
   if (value === null || value === undefined) {
     return null;
   }
   switch (typeof value) {
     case "string":
-      return isMoment(type) ? momentText(value) : value;
+      return isMoment(type) ? momentText(value) : isPlain && isJson(type) ? JSON.stringify(value) : value;
     case "boolean":
-      return value ? "t" : "f";
+      return isJson(type) ? String(value) : value ? "t" : "f";
     case "number":
     case "bigint":
       return String(value);
     case "object":
-      return objectText(value, type);
+      return objectText(value, type, isPlain);
     default:
       throw new PostgresSinkError("schema-mismatch", `a value of type ${typeof value} has no text in a column of type ${type}`);
   }
 }
 
-function objectText(value: object, type: string): string {
-  if (value instanceof Uint8Array) {
+function objectText(value: object, type: string, isPlain: boolean): string {
+  if (value instanceof Uint8Array && !isJson(type)) {
     return `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("hex")}`;
   }
   if (Array.isArray(value)) {
-    return arrayText(value, type);
+    return arrayText(value, type, isPlain);
   }
   if (hasOwnForm(value)) {
     return isJson(type) ? jsonText(value) : (valueText(value.toJSON(), type) ?? "null");
@@ -37,11 +41,11 @@ function objectText(value: object, type: string): string {
 }
 
 /** A list for an array column, or a set of words (MySQL's SET) for a text column. */
-function arrayText(values: readonly unknown[], type: string): string {
+function arrayText(values: readonly unknown[], type: string, isPlain: boolean): string {
   if (type.endsWith("[]")) {
     const element = type.slice(0, -2);
     const texts = values.map((value) => {
-      const text = Array.isArray(value) ? arrayText(value, type) : valueText(value, element);
+      const text = Array.isArray(value) ? arrayText(value, type, isPlain) : valueText(value, element, isPlain);
       return text === null || Array.isArray(value) ? (text ?? "NULL") : `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
     });
     return `{${texts.join(",")}}`;
@@ -82,10 +86,6 @@ function plain(value: object): object {
     throw new PostgresSinkError("schema-mismatch", "expected values that are data, found an object of a class without toJSON");
   }
   return value;
-}
-
-function isJson(type: string): boolean {
-  return type === "json" || type === "jsonb";
 }
 
 function isMoment(type: string): boolean {

@@ -1,5 +1,5 @@
 import { type Columns, UNAVAILABLE } from "@cdckit/decode";
-import { holdsNumber, missingForm } from "./column-type.ts";
+import { holdsNumber, isJson, missingForm } from "./column-type.ts";
 import { isPostgresSinkError, PostgresRefusal, PostgresSinkError } from "./errors.ts";
 import { checkNullKeys } from "./null-keys.ts";
 import type { PendingRow } from "./pending-rows.ts";
@@ -91,8 +91,9 @@ function withColumn(error: unknown, target: Target, names: readonly string[], ro
     return error;
   }
   for (const name of names) {
-    const type = columns.get(name)?.type ?? "text";
-    const form = rows.map((row) => missingForm(type, row[name])).find((found) => found !== null);
+    const { type, hasPlainTexts } = columns.get(name) ?? { type: "text", hasPlainTexts: true };
+    const form =
+      hasPlainTexts && isJson(type) ? undefined : rows.map((row) => missingForm(type, row[name])).find((found) => found !== null);
     if (form !== undefined) {
       return new PostgresSinkError(
         error.code,
@@ -107,12 +108,12 @@ function withColumn(error: unknown, target: Target, names: readonly string[], ro
 
 function arraysOf(target: Target, names: readonly string[], rows: readonly Columns[], columns: TableColumns): (string | null)[][] {
   return names.map((name) => {
-    const type = columns.get(name)?.type ?? "text";
+    const { type, hasPlainTexts } = columns.get(name) ?? { type: "text", hasPlainTexts: true };
     return rows.map((row) => {
       if (!holdsNumber(type, row[name])) {
         throw unfit(target, name, type, row[name]);
       }
-      return valueText(row[name], type);
+      return valueText(row[name], type, hasPlainTexts);
     });
   });
 }
