@@ -144,6 +144,32 @@ describe("checking values", () => {
     expect(check(object(columns), { both: null })).toHaveProperty("code", "value-invalid"); // both allow null
   });
 
+  test.each<[divisor: string, good: readonly string[], bad: readonly string[]]>([
+    ["0.01", ["19.99", "0", "-0.07", "1e-2", "12345678901.23", "1e22", "90071992547409.93"], ["19.999", "0.001", "-1e-3", "1e-308"]],
+    ["0.1", ["0.3", "-1.1", "123456789012345.6"], ["0.30000000000000004", "0.35"]],
+    ["0.0001", ["4.35", "1.0005", "7e300"], ["1.00005"]],
+    ["2.5", ["7.5", "1e17"], ["7.6"]],
+    ["1e-308", ["1e308", "3e-308", "1"], ["1.5e-308"]],
+    ["5e-324", ["1e-323", "1e308"], []],
+    ["1e308", ["0", "1e308"], ["1e-308", "1.5e308"]],
+    ["3", ["9007199254740990", "9007199254740993", "3e200"], ["9007199254740991", "4", "0.3"]],
+    ["10", ["9007199254740990", "1e21", "-1e21"], ["9007199254740991", "18014398509481986"]],
+    ["1e17", ["3e17", "1e300"], ["3.5e17", "1e16"]],
+    ["-0.1", ["0.3"], ["0.35"]],
+    ["1", ["1e21", "1.0"], ["0.5"]],
+  ])("decimals are multiples of %s as decimals, not as doubles", (divisor, good, bad) => {
+    const schema = `{"type":"object","properties":{"a":{"multipleOf":${divisor}}}}`;
+    const refused = (numbers: readonly string[]): readonly string[] => numbers.filter((n) => "code" in check(schema, `{"a":${n}}`));
+    expect(refused(good)).toEqual([]);
+    expect(refused(bad)).toEqual(bad);
+  });
+
+  test("a number that is no multiple is an error of its rule, and 0 has no multiples", () => {
+    expect(check(object({ a: { multipleOf: 0.1 } }), { a: 0.35 })).toEqual(broken("#/properties/a/multipleOf"));
+    expect(check(object({ a: { multipleOf: 0 } }), { a: 0 })).toEqual(broken("#/properties/a/multipleOf"));
+    expect(check(object({ a: { multipleOf: 0.1 } }), { a: "text" })).toHaveProperty("value");
+  });
+
   test("references by name and recursive schemas are checked", () => {
     const node = object({ n: { type: "integer", maximum: 9 }, next: { $ref: "node.json" } });
     const references = [{ name: "node.json", schema: JSON.stringify(node) }];

@@ -10,6 +10,7 @@ import {
 import { BoundedPattern } from "./bounded-pattern.ts";
 import { type Bundle, bundleSchema, costKeyword } from "./bundle.ts";
 import { canonicalText } from "./canonical-text.ts";
+import { multipleOf } from "./multiple-of.ts";
 import { schemaInvalid } from "./schema-invalid.ts";
 
 /**
@@ -55,7 +56,8 @@ function compile(bundle: Bundle, budget: Budget): ValidateFunction {
       code: { regExp, optimize: false }, // optimising takes seven times as long as generating
     });
     // ajv would compare each item with every other item, and each value with every value of the list. A set makes that one lookup.
-    for (const keyword of ["uniqueItems", "enum"]) {
+    // It would also divide doubles for `multipleOf`, which refuses 19.99 as a multiple of 0.01.
+    for (const keyword of ["uniqueItems", "enum", "multipleOf"]) {
       ajv.removeKeyword(keyword);
     }
     ajv.addKeyword({
@@ -66,6 +68,13 @@ function compile(bundle: Bundle, budget: Budget): ValidateFunction {
       errors: false,
     });
     ajv.addKeyword({ keyword: "enum", schemaType: "array", compile: isListed, errors: false });
+    ajv.addKeyword({
+      keyword: "multipleOf",
+      type: "number",
+      schemaType: "number",
+      compile: (divisor: number) => multipleOf(divisor, budget.addCost),
+      errors: false,
+    });
     ajv.addKeyword({ keyword: costKeyword, schemaType: "number", before: "not", validate: budget.addKeywordCost, errors: false });
     return ajv.compile(bundle.schema);
   } catch (error) {
