@@ -12,6 +12,9 @@ const maxNesting = 256;
  */
 export const costKeyword = "cdckit-cost";
 
+/** The same for each name of an object. It stands at parts that look at all of them. */
+export const namesKeyword = "cdckit-names-cost";
+
 /** The cost of a reference. All costs here were measured in newly generated code that the runtime has not optimised yet. */
 const nsOfReference = 900;
 /** The cost of a part that is checked for each item or each property. */
@@ -23,6 +26,11 @@ const nsOfNullable = 800;
 /** The cost of an alternative, which makes an error object if it fails: one for a single value, and one that goes into the value. */
 const nsOfAlternative = 500;
 const nsOfWideAlternative = 1_000;
+/** The cost of a part that is checked with its whole. */
+const nsOfPart = 100;
+/** The cost of a name of the schema that is looked up in the value, and of a name of the value that is looked at. */
+const nsOfDeclaredName = 40;
+const nsOfName = 60;
 
 /** A schema with all that it refers to, reduced to the keywords that check values. */
 export interface Bundle {
@@ -176,15 +184,28 @@ function isNullAlone(part: unknown): boolean {
 
 /**
  * Adds the cost keyword to parts that one message can check many times: alternatives, and the items or properties of which a list or a map
- * may have any number.
+ * may have any number. What such a part does for each check is counted, too: its own parts and the names that it looks for.
  */
 function counted(node: Record<string, unknown>): Record<string, unknown> {
   const alternatives = [...listAt(node, "anyOf"), ...listAt(node, "oneOf"), own(node, "not"), own(node, "if")];
+  const parts = [...listAt(node, "allOf"), ...mapsAt(node, ["dependentSchemas", "dependencies"])];
   count(
     node,
-    alternatives.reduce((sum: number, part) => sum + costOf(part), 0),
+    alternatives.reduce((sum: number, part) => sum + costOf(part), 0) +
+      nsOfPart * parts.filter((part) => !hasOwnCost(part)).length +
+      nsOfDeclaredName * declaredNames(node),
   );
-  for (const keyword of ["items", "additionalItems", "additionalProperties", "propertyNames"]) {
+  if (nameKeywords.some((keyword) => Object.hasOwn(node, keyword))) {
+    node[namesKeyword] = nsOfName;
+  }
+  for (const keyword of [
+    "items",
+    "additionalItems",
+    "unevaluatedItems",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+  ]) {
     countRepeated(own(node, keyword));
   }
   const patterns = own(node, "patternProperties");
@@ -192,10 +213,34 @@ function counted(node: Record<string, unknown>): Record<string, unknown> {
     countRepeated(part);
   }
   const contained = own(node, "contains");
-  if (isJsonObject(contained)) {
+  if (isJsonObject(contained) || contained === false) {
     node["contains"] = { [costKeyword]: costOf(contained), allOf: [contained] }; // most items fail it
   }
   return node;
+}
+
+/** Keywords that look at each name of an object. */
+const nameKeywords = [
+  ...["additionalProperties", "unevaluatedProperties", "propertyNames", "patternProperties", "minProperties", "maxProperties"],
+];
+
+function declaredNames(node: Record<string, unknown>): number {
+  const tuple = own(node, "items");
+  const lists = [...mapsAt(node, ["dependentRequired", "dependencies"]), own(node, "required"), Array.isArray(tuple) ? tuple : []];
+  const inLists = lists.reduce((sum: number, list) => sum + (Array.isArray(list) ? list.length : 0), 0);
+  return inLists + mapsAt(node, ["properties", "dependentRequired", "dependentSchemas", "dependencies"]).length;
+}
+
+function mapsAt(node: Record<string, unknown>, keywords: readonly string[]): readonly unknown[] {
+  return keywords.flatMap((keyword) => {
+    const map = own(node, keyword);
+    return isJsonObject(map) ? Object.values(map) : [];
+  });
+}
+
+/** A part that counts its cost itself, or that costs nothing. */
+function hasOwnCost(part: unknown): boolean {
+  return !isJsonObject(part) || Object.hasOwn(part, costKeyword) || Object.hasOwn(part, "$ref");
 }
 
 function countRepeated(part: unknown): void {
@@ -210,7 +255,7 @@ function count(part: unknown, ns: number): void {
 
 function costOf(part: unknown): number {
   if (!isJsonObject(part)) {
-    return 0;
+    return part === false ? nsOfAlternative : 0;
   }
   return [...schemaKeywords, ...mapKeywords, "$ref"].some((keyword) => Object.hasOwn(part, keyword))
     ? nsOfWideAlternative

@@ -164,6 +164,28 @@ describe("checking values", () => {
     expect(refused(bad)).toEqual(bad);
   });
 
+  test("the length of a text is its number of characters, not of its code units", () => {
+    const lengths = { three: { minLength: 3, maxLength: 3 }, lone: { minLength: 2, maxLength: 2 } };
+    const fits = (three: string, lone: string): boolean => "value" in check(object(lengths), JSON.stringify({ three, lone }));
+    for (const three of ["abc", "a\u{1f600}b", "\u{1f600}\u{1f600}\u{1f600}"]) {
+      expect(fits(three, "ab")).toBe(true);
+    }
+    for (const three of ["ab", "abcd", "\u{1f600}a", "\u{1f600}\u{1f600}", "\u{1f600}\u{1f600}ab", ""]) {
+      expect(fits(three, "ab")).toBe(false);
+    }
+  });
+
+  test.each([
+    { constant: { a: [1, null] }, good: { a: [1, null] }, bad: { a: [1, 0] } },
+    { constant: { constructor: { a: 1 }, valueOf: 1 }, good: { valueOf: 1, constructor: { a: 1 } }, bad: { valueOf: 1 } },
+    { constant: { a: 1 }, good: { a: 1 }, bad: { valueOf: 1 } },
+    { constant: null, good: null, bad: {} },
+    { constant: "abc", good: "abc", bad: "abd" },
+  ])("a constant equals only itself: $constant", ({ constant, good, bad }) => {
+    expect(check(object({ a: { const: constant } }), { a: good })).toHaveProperty("value");
+    expect(check(object({ a: { const: constant } }), { a: bad })).toEqual(broken("#/properties/a/const"));
+  });
+
   test("a number that is no multiple is an error of its rule, and 0 has no multiples", () => {
     expect(check(object({ a: { multipleOf: 0.1 } }), { a: 0.35 })).toEqual(broken("#/properties/a/multipleOf"));
     expect(check(object({ a: { multipleOf: 0 } }), { a: 0 })).toEqual(broken("#/properties/a/multipleOf"));
@@ -260,6 +282,42 @@ describe("hostile schemas and values", () => {
   test("alternatives that double with each level exceed a limit", () => {
     const node = { oneOf: [object({ n: { $ref: "#" } }), object({ n: { $ref: "#" } })] };
     expect(check(node, `${'{"n":'.repeat(60)}1${"}".repeat(60)}`)).toMatchObject({ code: "limit-exceeded" });
+  });
+
+  const times = (count: number, part: unknown): unknown => ({ allOf: Array.from({ length: count }, () => part) });
+  const inside = (part: unknown, levels: number): object => {
+    const definitions = Array.from({ length: levels }, (_, i) => [`d${i}`, times(2, { $ref: `#/$defs/d${i + 1}` })]);
+    return { ...object({ a: { $ref: "#/$defs/d0" } }), $defs: { ...Object.fromEntries(definitions), [`d${levels}`]: part } };
+  };
+  const text = "x".repeat(1_000_000);
+  const named = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, 1]));
+  test.each<[string, unknown, unknown]>([
+    ["characters that are counted a thousand times", object({ a: times(1_000, { minLength: 500_001 }) }), text],
+    ["a large object that is compared with listed ones", object({ a: times(200, { not: { enum: [{ b: 1 }] } }) }), { b: text }],
+    ["a large object that is compared with a constant", object({ a: times(200, { not: { const: { b: 1 } } }) }), { b: text }],
+    ["a long text that is compared with a constant", inside({ const: text.slice(0, 200_000) }, 12), text.slice(0, 200_000)],
+    ["large items that must be unique", object({ a: times(200, { uniqueItems: true }) }), [text, { b: 1 }, { b: text }]],
+    ["names that are counted", object({ a: times(1_000, { maxProperties: 2_000 }) }), named(1_000)],
+    ["names that are looked at", inside({ not: { additionalProperties: false } }, 12), named(1_000)],
+    ["names that are required", inside({ required: Object.keys(named(1_000)) }, 12), named(1_000)],
+    ["a name that is required a thousand times", inside({ required: Array.from({ length: 1_000 }, () => "f0") }, 12), named(1)],
+    ["items that nothing can contain", object({ a: times(100, { not: { contains: false } }) }), Array.from({ length: 5_000 }, () => 1)],
+    ["items that are unevaluated", object({ a: times(100, { unevaluatedItems: { minimum: 1 } }) }), Array.from({ length: 5_000 }, () => 1)],
+    ["parts of parts", inside(times(100, { minLength: 1 }), 11), "x"],
+  ])("%s count by their size, and exceed a limit", (_name, schema, value) => {
+    expect(check(schema, { a: value })).toMatchObject({ code: "limit-exceeded" });
+  });
+
+  test("what a length, a type or a number of parts decides is not counted by its size", () => {
+    const quick = [{ minLength: 1 }, { maxLength: 2_000_000 }, { not: { enum: ["x", [1]] } }, { not: { const: text.slice(1) } }];
+    expect(check(object({ a: times(100, { allOf: quick }) }), { a: text })).toHaveProperty("value");
+    expect(check(object({ a: times(300, { not: { enum: ["x", [1], { b: 1, c: 1 }] } }) }), { a: { b: text } })).toHaveProperty("value");
+  });
+
+  test("a long name is not escaped again for each value inside of it", () => {
+    const schema = object({ a: { additionalProperties: { items: { type: "integer" } } } });
+    const items = Array.from({ length: 40_000 }, () => 1);
+    expect(check(schema, { a: { ["~".repeat(400_000)]: items } })).toHaveProperty("value");
   });
 
   test("unique items are checked without comparing each with each", () => {

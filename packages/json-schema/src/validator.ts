@@ -1,4 +1,4 @@
-import { Ajv2019, type ErrorObject, type ValidateFunction } from "ajv/dist/2019.js";
+import { Ajv2019, type ErrorObject, type FuncKeywordDefinition, type ValidateFunction } from "ajv/dist/2019.js";
 import {
   DecodeError,
   isDecodeError,
@@ -8,10 +8,12 @@ import {
   type ValidateJson,
 } from "@cdckit/decode";
 import { BoundedPattern } from "./bounded-pattern.ts";
-import { type Bundle, bundleSchema, costKeyword } from "./bundle.ts";
-import { canonicalText } from "./canonical-text.ts";
+import { type Bundle, bundleSchema, costKeyword, namesKeyword } from "./bundle.ts";
+import { areUnique, isListed } from "./equal-values.ts";
+import { isJsonObject } from "./json-object.ts";
 import { multipleOf } from "./multiple-of.ts";
 import { schemaInvalid } from "./schema-invalid.ts";
+import { isAtLeast, isAtMost } from "./text-length.ts";
 
 /**
  * Checks values against the rules of their JSON Schema (drafts 4 to 2020-12), with ajv and re2js. `format` is only an annotation. Values
@@ -53,29 +55,10 @@ function compile(bundle: Bundle, budget: Budget): ValidateFunction {
       messages: false,
       verbose: true, // gives the part of the schema that an error belongs to
       logger: false,
+      jsPropertySyntax: true, // paths in the value are not asked for: as pointers, each call would escape the whole of a long name again
       code: { regExp, optimize: false }, // optimising takes seven times as long as generating
     });
-    // ajv would compare each item with every other item, and each value with every value of the list. A set makes that one lookup.
-    // It would also divide doubles for `multipleOf`, which refuses 19.99 as a multiple of 0.01.
-    for (const keyword of ["uniqueItems", "enum", "multipleOf"]) {
-      ajv.removeKeyword(keyword);
-    }
-    ajv.addKeyword({
-      keyword: "uniqueItems",
-      type: "array",
-      schemaType: "boolean",
-      validate: (isAsked: boolean, items: readonly unknown[]) => !isAsked || areUnique(items, budget),
-      errors: false,
-    });
-    ajv.addKeyword({ keyword: "enum", schemaType: "array", compile: isListed, errors: false });
-    ajv.addKeyword({
-      keyword: "multipleOf",
-      type: "number",
-      schemaType: "number",
-      compile: (divisor: number) => multipleOf(divisor, budget.addCost),
-      errors: false,
-    });
-    ajv.addKeyword({ keyword: costKeyword, schemaType: "number", before: "not", validate: budget.addKeywordCost, errors: false });
+    addKeywords(ajv, budget);
     return ajv.compile(bundle.schema);
   } catch (error) {
     if (isDecodeError(error)) {
@@ -83,6 +66,33 @@ function compile(bundle: Bundle, budget: Budget): ValidateFunction {
     }
     throw schemaInvalid(`ajv cannot compile it (${(error as Error).name})`); // without its message, which would quote the text
   }
+}
+
+/**
+ * Replaces the keywords that take longer in ajv than they need to, or longer for a large value without a cost. ajv compares each item with
+ * every other item, each value with every value of a list, and counts the characters of the whole text for any limit. It divides doubles for
+ * `multipleOf`, which refuses 19.99 as a multiple of 0.01.
+ */
+function addKeywords(ajv: Ajv2019, { addCost, addKeywordCost, addNamesCost }: Budget): void {
+  const keywords: readonly FuncKeywordDefinition[] = [
+    {
+      keyword: "uniqueItems",
+      type: "array",
+      schemaType: "boolean",
+      validate: (isAsked: boolean, items: readonly unknown[]) => !isAsked || areUnique(items, addCost),
+    },
+    { keyword: "enum", schemaType: "array", compile: (list: readonly unknown[]) => isListed(list, addCost) },
+    { keyword: "const", compile: (value: unknown) => isListed([value], addCost) },
+    { keyword: "minLength", type: "string", schemaType: "number", compile: (limit: number) => isAtLeast(limit, addCost) },
+    { keyword: "maxLength", type: "string", schemaType: "number", compile: (limit: number) => isAtMost(limit, addCost) },
+    { keyword: "multipleOf", type: "number", schemaType: "number", compile: (divisor: number) => multipleOf(divisor, addCost) },
+  ];
+  for (const definition of keywords) {
+    ajv.removeKeyword(definition.keyword as string);
+    ajv.addKeyword({ ...definition, errors: false });
+  }
+  ajv.addKeyword({ keyword: costKeyword, schemaType: "number", before: "not", validate: addKeywordCost, errors: false });
+  ajv.addKeyword({ keyword: namesKeyword, schemaType: "number", before: "not", validate: addNamesCost, errors: false });
 }
 
 function isValid(check: ValidateFunction, value: unknown): boolean {
@@ -107,32 +117,6 @@ function broken(error: ErrorObject | undefined, { paths }: Bundle): DecodeError 
     "value-invalid",
     `expected a value that its JSON Schema allows, found one that breaks the rule ${JSON.stringify(rule)}`,
   );
-}
-
-/** The cost of an item that has parts, in about nanoseconds: its text is made for the comparison. */
-const nsOfText = 600;
-const nsOfSingle = 150;
-
-function areUnique(items: readonly unknown[], { addCost }: Budget): boolean {
-  const { singles, others } = partedValues(items);
-  addCost(nsOfSingle * singles.length + nsOfText * others.length);
-  return new Set(singles).size + new Set(others.map(canonicalText)).size === items.length;
-}
-
-function isListed(list: readonly unknown[]): (value: unknown) => boolean {
-  const { singles, others } = partedValues(list);
-  const values = new Set(singles);
-  const texts = new Set(others.map(canonicalText));
-  return (value) => (isSingle(value) ? values.has(value) : texts.has(canonicalText(value)));
-}
-
-/** Splits values into those that are compared directly and those that are compared by their text. */
-function partedValues(values: readonly unknown[]): { readonly singles: readonly unknown[]; readonly others: readonly unknown[] } {
-  return { singles: values.filter(isSingle), others: values.filter((value) => !isSingle(value)) };
-}
-
-function isSingle(value: unknown): boolean {
-  return typeof value !== "object" || value === null;
 }
 
 /** A shorter message has the cost budget of this many bytes. */
@@ -167,6 +151,14 @@ class Budget {
   /** The cost keyword of a part of the schema. */
   readonly addKeywordCost = (ns: number): boolean => {
     this.addCost(ns);
+    return true;
+  };
+
+  /** The cost keyword of a part that looks at each name of an object. */
+  readonly addNamesCost = (ns: number, value: unknown): boolean => {
+    if (isJsonObject(value)) {
+      this.addCost(ns * Object.keys(value).length);
+    }
     return true;
   };
 }
