@@ -23,6 +23,8 @@ const usage = `usage: node scripts/stack.mjs <command> [--dir FOLDER]
   --dir FOLDER    for state and logs (default: .stack in the checkout)`;
 
 const exitCodes = Object.freeze({ ok: 0, failed: 1, usage: 2, interrupted: 130 });
+// A terminal's Ctrl-C arrives twice: from the terminal, and from npm, which passes it on.
+const sameKeyMs = 1_000;
 
 // The reader of the output may stop reading, as `head` does.
 process.stdout.on("error", (error) => {
@@ -34,9 +36,14 @@ process.exitCode = await main(process.argv.slice(2));
 /** @param {string[]} argv @returns {Promise<number>} */
 async function main(argv) {
   const interrupt = new AbortController();
+  let interruptedAtMs = 0;
   for (const signal of ["SIGINT", "SIGTERM"]) {
     process.on(signal, () => {
-      if (interrupt.signal.aborted) process.exit(exitCodes.interrupted); // asked twice: at once
+      if (interrupt.signal.aborted) {
+        if (performance.now() - interruptedAtMs < sameKeyMs) return;
+        process.exit(exitCodes.interrupted); // asked twice: at once
+      }
+      interruptedAtMs = performance.now();
       console.error("stopping what was started");
       interrupt.abort();
     });

@@ -157,11 +157,21 @@ function positive(text: string, flag: string): number {
   return value;
 }
 
+// A terminal's Ctrl-C arrives twice: from the terminal, and from npm, which passes it on.
+const sameKeyMs = 1_000;
+let interruptedAtMs = 0;
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
-    if (interrupt.signal.aborted || !interruptible.includes(running)) {
+    if (!interruptible.includes(running)) {
       process.exit(exitCodes.interrupted);
     }
+    if (interrupt.signal.aborted) {
+      if (performance.now() - interruptedAtMs < sameKeyMs) {
+        return;
+      }
+      process.exit(exitCodes.interrupted);
+    }
+    interruptedAtMs = performance.now();
     process.stderr.write("stopping what was started; once more to stop at once\n");
     interrupt.abort(new Error("interrupted"));
   });

@@ -72,5 +72,5 @@ function refusal(statusCode, message) {
   return Object.assign(new Error(message), { statusCode });
 }
 
-for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => void app.close());
+for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void app.close()); // not once: npm passes a Ctrl-C on a second time
 await app.listen({ host: "127.0.0.1", port: Number(process.env["PORT"] ?? 0) });

@@ -65,7 +65,7 @@ const app = fastify({ loggerInstance: logger, logController, forceCloseConnectio
 app.get("/healthz", (_, reply) => reply.code(isLive ? 200 : 503).send({ live: isLive }));
 app.get("/readyz", (_, reply) => reply.code(isReady ? 200 : 503).send({ ready: isReady }));
 app.addHook("onClose", () => consumer.disconnect()); // it ends the batch first, and commits
-for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => void app.close());
+for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void app.close()); // not once: npm passes a Ctrl-C on a second time
 
 await untilGroupIsKnown();
 await consumer.connect();

@@ -47,7 +47,7 @@ async function runBefore(groupId) {
   // What fastifyCdc does for the one after: probes, and a stop that commits.
   app.get("/healthz", () => ({ live: true }));
   app.get("/readyz", (_, reply) => reply.code(before.isReady() ? 200 : 503).send({ ready: before.isReady() }));
-  for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => void app.close());
+  for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void app.close()); // not once: npm passes a Ctrl-C on a second time
 }
 
 /** Until SIGTERM or Ctrl-C, with /healthz and /readyz. @param {string} groupId */

@@ -36,7 +36,7 @@ interface Scenario {
 /**
  * `handling`, `handling again` (a second attempt) and `started` are waited for, numbers are milliseconds that pass, the others are done.
  */
-type Act = "handling" | "handling again" | "started" | "SIGTERM" | "cut" | "swallow" | number;
+type Act = "handling" | "handling again" | "started" | "SIGTERM" | "SIGINT" | "cut" | "swallow" | number;
 
 describe.skipIf(missing !== "" || !isBuilt)(
   "a process ends by itself when run() has settled",
@@ -133,7 +133,7 @@ describe.skipIf(missing !== "" || !isBuilt)(
       ["a handler that never resolves, with a client of one's own", { handler: "hangs", ends: abandoned, options: { ownClient: true } }],
       [
         "a second signal while it drains",
-        { handler: "hangs", act: ["handling", "SIGTERM", 50, "SIGTERM"], ends: abandoned, options: { shutdownTimeoutMs: 20_000 } },
+        { handler: "hangs", act: ["handling", "SIGTERM", 50, "SIGINT"], ends: abandoned, options: { shutdownTimeoutMs: 20_000 } },
       ],
       ["a stop while a retry waits", { handler: "isAway", options: longRetry }],
       ["a stop while a retry waits, in lanes", { handler: "isAway", options: { ...lanes, ...longRetry } }],
@@ -272,7 +272,7 @@ async function doStep(step: Act, child: ChildProcess, said: Said, proxy: TcpProx
     proxy?.cut();
   } else if (step === "swallow") {
     proxy?.swallow();
-  } else if (step === "SIGTERM") {
+  } else if (step === "SIGTERM" || step === "SIGINT") {
     child.kill(step);
   } else if (step === "handling again") {
     await said.until("handling", 2, 20_000);

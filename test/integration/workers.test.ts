@@ -89,7 +89,7 @@ describe.skipIf(!isBuilt)("a consumer with workers", () => {
     service.signal("SIGTERM");
     await service.until(({ does, what }) => does === "never loads" && what === "settled");
     await service.until(({ does, what }) => does === "never closes" && what === "closed", 2);
-    service.signal("SIGTERM");
+    service.signal("SIGINT"); // SIGTERM again within a second would be the same one
     const { settled, livedOnMs } = await service.end();
     const codes = ["hangs", "blocks", "never loads", "never closes"].map((does) => settled.get(does)?.error?.code ?? null);
     expect(codes).toEqual(["work-abandoned", "work-abandoned", null, null]);

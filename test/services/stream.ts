@@ -8,7 +8,7 @@ const { brokers, registryUrl, topic, groupId } = environment();
 const lastId = Number(required("LAST_ID"));
 
 const consumer = createConsumer<Tables>({ driver: kafkajs({ brokers }), groupId, topics: [topic], registry: { url: registryUrl } });
-process.once("SIGTERM", () => void consumer.stop()); // stream() listens to no signals
+process.on("SIGTERM", () => void consumer.stop()); // stream() listens to no signals
 
 const file = await open(required("FILE"), "a");
 try {

@@ -9,7 +9,9 @@ const app = await NestFactory.create(AppModule, new FastifyAdapter(), { logger: 
 
 let isStopping = false;
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  process.once(signal, () => {
+  // Not once: a Ctrl-C under npm comes from the terminal and from npm.
+  process.on(signal, () => {
+    if (isStopping) return;
     isStopping = true;
     void app.close(); // the consumer handles and commits what is in flight, then the rest closes
   });

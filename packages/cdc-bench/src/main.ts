@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import { abortAtCtrlC } from "./cli/ctrl-c.ts";
 import { explainFailure } from "./cli/failure.ts";
 import { runProgram } from "./cli/program.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -24,7 +25,7 @@ export async function runProcess(): Promise<void> {
   }
   const env = takeEnvironment();
   const interrupt = new AbortController();
-  abortAtCtrlC(interrupt);
+  abortAtCtrlC(interrupt, { nowMs: () => performance.now(), exit: () => process.exit(exitCodes.interrupted) });
   abortWhenReaderLeaves(process.stdout, interrupt);
   // What is said to nobody changes nothing: a command still removes what it made.
   process.stderr.on("error", throwUnlessReaderLeft);
@@ -59,20 +60,6 @@ function takeEnvironment(): Terminal["env"] {
   delete process.env[observeFdVariable];
   delete process.env[controlFdVariable];
   return env;
-}
-
-/** The first Ctrl-C lets a command print what it has; the second one ends the process at once. */
-function abortAtCtrlC(controller: AbortController): void {
-  let isInterrupted = false;
-  const interrupt = (): void => {
-    if (isInterrupted) {
-      process.exit(exitCodes.interrupted);
-    }
-    isInterrupted = true;
-    controller.abort();
-  };
-  process.on("SIGINT", interrupt);
-  process.on("SIGTERM", interrupt);
 }
 
 /** Nobody reads the results: the command ends early, as at Ctrl-C, and removes what it made. */

@@ -57,8 +57,8 @@ test("signals that come while the consumer closes leave no timer behind", async 
         const session = await inner.connect(subscription, sink);
         const close = session.close.bind(session);
         session.close = async (deadlineMs) => {
-          for (let signals = 0; signals < 3; signals++) {
-            process.emit("SIGUSR2");
+          for (const signal of ["SIGUSR2", "SIGURG", "SIGURG"] as const) {
+            process.emit(signal, signal);
           }
           await close(deadlineMs);
         };
@@ -68,7 +68,7 @@ test("signals that come while the consumer closes leave no timer behind", async 
     groupId: "g",
     topics: ["t"],
     decoder: wordDecoder,
-    signals: ["SIGUSR2"],
+    signals: ["SIGUSR2", "SIGURG"],
     clock: {
       ...clock,
       nowMs: () => clock.nowMs(),
@@ -92,6 +92,27 @@ test("signals that come while the consumer closes leave no timer behind", async 
   clock.after(50, () => void consumer.stop());
   await expect(clock.run(consumer.run())).rejects.toThrow("a second stop signal came");
   expect(timers.size).toBe(0);
+});
+
+test("a Ctrl-C that npm passes on a second time does not stop the wait for what is in flight", async () => {
+  const clock = virtualClock();
+  const broker = new MemoryBroker({ t: 1 }, { clock });
+  broker.append("t", { key: "k", value: "slow" });
+  const consumer = createConsumer({
+    driver: memory({ broker }),
+    groupId: "g",
+    topics: ["t"],
+    decoder: wordDecoder,
+    signals: ["SIGUSR2"],
+    clock,
+  });
+  consumer.on("*", async () => {
+    process.emit("SIGUSR2", "SIGUSR2");
+    clock.after(4, () => process.emit("SIGUSR2", "SIGUSR2"));
+    await new Promise<void>((resolve) => void clock.after(5_000, resolve));
+  });
+  await clock.run(consumer.run());
+  expect(broker.committed("g", "t", 0)).toBe(1n);
 });
 
 test.each(["connect", "close"] as const)("a second signal stops waiting, also for a driver that hangs in its %s", async (hangs) => {
@@ -123,8 +144,8 @@ test.each(["connect", "close"] as const)("a second signal stops waiting, also fo
       () => clock.nowMs(),
     ),
   );
-  clock.after(10, () => process.emit("SIGUSR2"));
-  clock.after(1_000, () => process.emit("SIGUSR2"));
+  clock.after(10, () => process.emit("SIGUSR2", "SIGUSR2"));
+  clock.after(1_010, () => process.emit("SIGUSR2", "SIGUSR2"));
   expect(await ended).toBeLessThanOrEqual(3_000);
 });
 
@@ -197,7 +218,7 @@ async function stopDuring({ seed, atMs, hangs, order, concurrency, how }: Stop):
     decoder: wordDecoder,
     delivery: { concurrency },
     failure: { poison: "dead-letter", deadLetterTopic: "dead", breaker: false, retry: { initialDelayMs: 1_000 } },
-    signals: how === "stop" ? false : ["SIGUSR2"],
+    signals: how === "stop" ? false : ["SIGUSR2", "SIGURG"],
     shutdownTimeoutMs: deadlineMs,
     clock,
   });
@@ -213,9 +234,9 @@ async function stopDuring({ seed, atMs, hangs, order, concurrency, how }: Stop):
       void consumer.stop();
       return;
     }
-    process.emit("SIGUSR2");
+    process.emit("SIGUSR2", "SIGUSR2");
     if (how === "two signals") {
-      process.emit("SIGUSR2");
+      process.emit("SIGURG", "SIGURG");
     }
   });
   const error = await clock.run(end);

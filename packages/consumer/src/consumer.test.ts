@@ -334,14 +334,14 @@ describe("stop", () => {
   });
 
   test("the first signal drains, the second stops waiting, and the process goes on", async () => {
-    const { broker, consumer } = consumerOf(times(5), { signals: ["SIGUSR2"] });
+    const { broker, consumer } = consumerOf(times(5), { signals: ["SIGUSR2", "SIGURG"] });
     const listeners = process.listenerCount("SIGUSR2");
     consumer.on("*", (event) => {
       if (event.record.offset < 3n) {
         return undefined;
       }
-      process.emit("SIGUSR2");
-      process.emit("SIGUSR2");
+      process.emit("SIGUSR2", "SIGUSR2");
+      process.emit("SIGURG", "SIGURG");
       return new Promise(() => {});
     });
     expect(await failureOf(consumer.run())).toMatchObject({ code: "work-abandoned" });
@@ -360,7 +360,7 @@ describe("stop", () => {
     const { broker, consumer } = consumerOf(times(5), { signals: ["SIGUSR2"] });
     consumer.on("*", (event) => {
       if (event.record.offset === 4n) {
-        process.emit("SIGUSR2");
+        process.emit("SIGUSR2", "SIGUSR2");
       }
     });
     await consumer.run();

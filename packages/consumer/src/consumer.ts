@@ -284,11 +284,11 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     }
     const engine = this.#engine;
     engine.refuseUnlessIdle();
-    const unlisten = onStopSignals(
-      this.#options.signals,
-      () => void engine.stop("signal"),
-      () => engine.force("a second stop signal came"),
-    );
+    const { signals, clock } = this.#options;
+    const unlisten = onStopSignals(signals, clock, {
+      first: () => void engine.stop("signal"),
+      again: () => engine.force("a second stop signal came"),
+    });
     const forgetSignal = onAbort(signal, (reason) => engine.aborted(reason));
     this.#matches.start();
     try {

@@ -75,8 +75,9 @@ export interface ConsumerOptions {
    */
   readonly logger?: Logger | false;
   /**
-   * Signals that stop the consumer during `run()`: the first one drains and commits, and a second one stops waiting. The consumer never
-   * ends the process. The process ends by itself when nothing is left to do. Signals that no process can listen to (`SIGKILL`, `SIGSTOP`) are
+   * Signals that stop the consumer during `run()`: the first one drains and commits, and a second one stops waiting. The same signal again
+   * within a second is the same key press: under `npm start`, a Ctrl-C can come from the terminal and from npm. The consumer never ends the
+   * process. The process ends by itself when nothing is left to do. Signals that no process can listen to (`SIGKILL`, `SIGSTOP`) are
    * refused.
    * @default ["SIGTERM", "SIGINT"]
    */

@@ -64,11 +64,10 @@ class ThreadedConsumer implements WorkersConsumer {
     if (this.#state.phase !== "idle") {
       throw new ConsumerError("wrong-phase", `this consumer was started before and is ${this.#state.phase}; create a new one`);
     }
-    const unlisten = onStopSignals(
-      this.#options.signals,
-      () => void this.stop(),
-      () => this.#force("a second stop signal came"),
-    );
+    const unlisten = onStopSignals(this.#options.signals, systemClock, {
+      first: () => void this.stop(),
+      again: () => this.#force("a second stop signal came"),
+    });
     const forgetSignal = onAbort(signal, (reason) => this.#aborted(reason));
     try {
       this.#dispatch({ type: "start" });
