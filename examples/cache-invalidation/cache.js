@@ -1,8 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { createClient } from "@redis/client";
 
 const keptForS = 3_600;
 // Longer than a reader may take between its two questions to Redis.
 const changedForS = 60;
+/** What stands for the last change of a row that has not changed lately. */
+const unchanged = "";
 
 /**
  * Sets a row only if it has not changed since the reader looked. Without it, a slow reader would put back what a change has deleted:
@@ -11,7 +14,7 @@ const changedForS = 60;
  *   3. the reader sets the key to the old row, which nothing deletes again
  */
 const setUnlessChanged = `
-  if (redis.call("GET", KEYS[2]) or "0") == ARGV[1] then
+  if (redis.call("GET", KEYS[2]) or "${unchanged}") == ARGV[1] then
     redis.call("SET", KEYS[1], ARGV[2], "EX", ${keptForS})
     return 1
   end
@@ -40,17 +43,21 @@ export async function openCache(url, onError) {
     /** @param {string} key @returns {Promise<string | null>} */
     get: (key) => client.get(rowKey(key)),
 
-    /** How often the row has changed lately. A reader asks before it reads the database. @param {string} key */
-    changesOf: async (key) => (await client.get(changesKey(key))) ?? "0",
+    /** The id of the row's last change, if there was one lately. A reader asks before it reads the database. @param {string} key */
+    lastChangeOf: async (key) => (await client.get(changeKey(key))) ?? unchanged,
 
-    /** @param {string} key @param {string} row @param {string} changes what `changesOf` said before the row was read */
-    set: (key, row, changes) => client.eval(setUnlessChanged, { keys: [rowKey(key), changesKey(key)], arguments: [changes, row] }),
+    /** @param {string} key @param {string} row @param {string} lastChange what `lastChangeOf` said before the row was read */
+    set: (key, row, lastChange) => client.eval(setUnlessChanged, { keys: [rowKey(key), changeKey(key)], arguments: [lastChange, row] }),
 
-    /** What these keys had is no longer so. It may be done twice, and in any order. @param {ReadonlySet<string>} keys */
+    /**
+     * What these keys had is no longer so. It may be done twice, and in any order. A change has a random id, and no number: a count would begin
+     * again after it has expired, and a reader from before would meet its own number again.
+     * @param {ReadonlySet<string>} keys
+     */
     async delete(keys) {
       const commands = client.multi();
       for (const key of keys) {
-        commands.del(rowKey(key)).incr(changesKey(key)).expire(changesKey(key), changedForS);
+        commands.del(rowKey(key)).set(changeKey(key), randomUUID(), { expiration: { type: "EX", value: changedForS } });
       }
       await commands.exec();
     },
@@ -62,4 +69,4 @@ export async function openCache(url, onError) {
 /** @param {string} key */
 const rowKey = (key) => `products:${key}`;
 /** @param {string} key */
-const changesKey = (key) => `products:${key}:changes`;
+const changeKey = (key) => `products:${key}:change`;

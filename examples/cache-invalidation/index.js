@@ -47,9 +47,9 @@ async function readProduct(id) {
   try {
     const cached = mayUseCache ? await cache.get(id) : null;
     if (cached !== null) return { row: cached, from: "cache" };
-    const changes = await cache.changesOf(id);
+    const lastChange = await cache.lastChangeOf(id);
     const row = await readRow(id);
-    if (row !== null && mayUseCache) await cache.set(id, row, changes);
+    if (row !== null && mayUseCache) await cache.set(id, row, lastChange);
     return { row, from: "database" };
   } catch (error) {
     logger.warn({ error: String(error) }, "read without the cache");
