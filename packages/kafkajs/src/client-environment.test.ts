@@ -101,6 +101,27 @@ test("variables of other programs are ignored by their names: those of Kubernete
   );
 });
 
+test("what Kubernetes sets for a Service says nothing about TLS and a login, also if it is named kafka-ssl or kafka-sasl", () => {
+  const links = ["KAFKA_SSL", "KAFKA_SASL", "SCHEMA_REGISTRY_SSL"].flatMap((service) => [
+    [`${service}_SERVICE_HOST`, "10.0.0.7"],
+    [`${service}_SERVICE_PORT`, "9093"],
+    [`${service}_SERVICE_PORT_TCP_CLIENTS`, "9093"],
+    [`${service}_PORT`, "tcp://10.0.0.7:9093"],
+    [`${service}_PORT_9093_TCP`, "tcp://10.0.0.7:9093"],
+    [`${service}_PORT_9093_TCP_PROTO`, "tcp"],
+    [`${service}_PORT_9093_TCP_PORT`, "9093"],
+    [`${service}_PORT_9093_TCP_ADDR`, "10.0.0.7"],
+    [`${service}_PORT_9094_UDP_ADDR`, "10.0.0.7"],
+  ]);
+  const read = (more: Readonly<Record<string, string>>) =>
+    readClientEnvironment({ KAFKA_BROKERS: "a:1", SCHEMA_REGISTRY_URL: "http://r", ...Object.fromEntries(links), ...more });
+  const { connection, registry, ignored } = read({});
+  expect({ connection, registry }).toEqual({ connection: { brokers: ["a:1"] }, registry: { urls: ["http://r"] } });
+  expect(ignored.toSorted()).toEqual(links.map(([name]) => name).toSorted());
+  const login = { KAFKA_SASL_MECHANISM: "PLAIN", KAFKA_SASL_USERNAME: "u", KAFKA_SASL_PASSWORD: "p" };
+  expect(read({ ...login, KAFKA_SECURITY_PROTOCOL: "SASL_SSL" }).connection).toMatchObject({ ssl: true, sasl: { username: "u" } });
+});
+
 test("a service with two clusters has a prefix for each", () => {
   const env = { SOURCE_KAFKA_BROKERS: "a:1", TARGET_BROKERS: "b:1", TARGET_REGISTRY_URL: "http://r", KAFKA_BROKERS: "c:1" };
   expect(readClientEnvironment(env, { prefix: "SOURCE_KAFKA_" }).connection).toEqual({ brokers: ["a:1"] });

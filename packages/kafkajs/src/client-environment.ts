@@ -32,6 +32,12 @@ export interface ClientEnvironmentOptions {
   readonly registryPrefix?: string;
 }
 
+/**
+ * What Kubernetes sets in each container for a Service that is named as the prefix begins: `KAFKA_SERVICE_HOST` for `kafka`,
+ * `KAFKA_SSL_PORT_9093_TCP_ADDR` for `kafka-ssl`. They say nothing about how to connect.
+ */
+const serviceLink = /(^|_)(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Short names that people use, and `cdc-bench` too, with the property that each means. */
@@ -50,7 +56,8 @@ const registryNames = ["URL", "USERNAME", "PASSWORD", "TOKEN", "BASIC_AUTH_USER_
  * in capitals, with `_` for `.` and a prefix: `KAFKA_BOOTSTRAP_SERVERS`, `KAFKA_SASL_JAAS_CONFIG`. Besides there are `KAFKA_BROKERS`,
  * `KAFKA_SSL`, `KAFKA_SSL_CA`, `_CERT` and `_KEY` (PEM, or the path of a file), `KAFKA_SASL_USERNAME` and `_PASSWORD`, and for the registry `SCHEMA_REGISTRY_URL`, `_USERNAME` and `_PASSWORD`, or
  * `_TOKEN`. An empty variable counts as none. Throws a `KafkaJsDriverError` that names the variable, and never its value if that may be
- * secret. So does a name that is nearly one of these; other names with the prefix are in `ignored`.
+ * secret. So does a name that is nearly one of these; other names with the prefix are in `ignored`, and so are those that
+ * Kubernetes makes of Services: `KAFKA_SERVICE_HOST`, `KAFKA_SSL_SERVICE_HOST`.
  */
 export function readClientEnvironment(env: Environment, options: ClientEnvironmentOptions = {}): ClientEnvironment {
   const { prefix = "KAFKA_", registryPrefix = "SCHEMA_REGISTRY_" } = options;
@@ -60,8 +67,9 @@ export function readClientEnvironment(env: Environment, options: ClientEnvironme
     (property === "bootstrap.servers" ? `${prefix}BROKERS or ${prefix}BOOTSTRAP_SERVERS` : `${prefix}${suffixOf(property)}`);
   const known = [...knownProperties.map(suffixOf), ...aliases.keys(), "SSL"].map((suffix) => `${prefix}${suffix}`);
   const client = clientOf(new Properties(withProtocol(kafka.entries, prefix), "variables", variableOf));
-  const registry = registryOf(variablesOf(env, registryPrefix, prefix).bySuffix, registryPrefix);
-  const ignored = [...client.ignored, ...registry.ignored];
+  const inRegistry = variablesOf(env, registryPrefix, prefix);
+  const registry = registryOf(inRegistry.bySuffix, registryPrefix);
+  const ignored = [...client.ignored, ...registry.ignored, ...kafka.serviceLinks, ...inRegistry.serviceLinks];
   refuseSlips(client.ignored, known);
   refuseSlips(
     registry.ignored,
@@ -76,6 +84,8 @@ interface Variables {
   readonly entries: Map<string, string>;
   /** Property to the name of the variable that has set it. */
   readonly written: ReadonlyMap<string, string>;
+  /** Whole names of those that Kubernetes has set. */
+  readonly serviceLinks: readonly string[];
 }
 
 /** The variables with the prefix that are not empty. One prefix may begin with the other. */
@@ -83,10 +93,15 @@ function variablesOf(env: Environment, prefix: string, other: string): Variables
   const bySuffix = new Map<string, string>();
   const entries = new Map<string, string>();
   const written = new Map<string, string>();
+  const serviceLinks: string[] = [];
   for (const [name, value] of Object.entries(env)) {
     const isOthers = other.length > prefix.length && name.startsWith(other);
     if (name.startsWith(prefix) && !isOthers && value !== undefined && value.trim() !== "") {
       const suffix = name.slice(prefix.length);
+      if (serviceLink.test(suffix)) {
+        serviceLinks.push(name);
+        continue;
+      }
       const property = aliases.get(suffix) ?? suffix.toLowerCase().replaceAll("_", ".");
       const earlier = written.get(property);
       if (earlier !== undefined && entries.get(property) !== value) {
@@ -97,7 +112,7 @@ function variablesOf(env: Environment, prefix: string, other: string): Variables
       written.set(property, name);
     }
   }
-  return { bySuffix, entries, written };
+  return { bySuffix, entries, written, serviceLinks };
 }
 
 function pemOf(name: string, value: string, mayBePath: boolean): string {
