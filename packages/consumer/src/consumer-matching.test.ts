@@ -17,6 +17,8 @@ const envelope = (schema: string, table: string, op: string) =>
 interface Trial {
   readonly warnings: string[];
   readonly health: ReturnType<Consumer["health"]>;
+  /** After the run. */
+  readonly healthAtEnd: ReturnType<Consumer["health"]>;
   readonly error: unknown;
   readonly committed: bigint | null;
 }
@@ -55,7 +57,7 @@ async function consume(attach: (consumer: Consumer) => unknown, options: Partial
       (thrown: unknown) => thrown,
     ),
   );
-  return { warnings, health, error, committed: broker.committed("g", "av.sales.orders", 0) };
+  return { warnings, health, healthAtEnd: consumer.health(), error, committed: broker.committed("g", "av.sales.orders", 0) };
 }
 
 const sink = (name: string): Sink => ({ name, claim: async () => [], apply: async () => {}, close: async () => {} });
@@ -75,9 +77,11 @@ describe("a handler that matches nothing", () => {
     expect(warnings.filter((text) => text.includes("has taken nothing"))).toEqual([reason]);
   });
 
-  test("is a warning even after a short run", async () => {
-    const { warnings } = await consume((consumer) => consumer.on("sales.odrers", { create: () => {} }), {}, 1_000);
+  test("is a warning even after a short run, and a reason that stays", async () => {
+    const { warnings, health, healthAtEnd } = await consume((consumer) => consumer.on("sales.odrers", { create: () => {} }), {}, 1_000);
     expect(warnings.join()).toContain("has taken nothing");
+    expect(health.reasons.join()).not.toContain("has taken nothing"); // the next record may be for the handler
+    expect(healthAtEnd.reasons).toEqual(["stopped", ...warnings]);
   });
 
   test.each([

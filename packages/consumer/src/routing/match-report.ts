@@ -23,6 +23,8 @@ export class MatchReport {
   readonly #parts: MatchReportParts;
   readonly #reported = new Set<string>();
   #startedMs: number | null = null;
+  /** What was found when the consumer stopped: after that, nothing more comes. Null before. */
+  #last: readonly MatchReason[] | null = null;
   #cancel: () => void = () => {};
 
   constructor(parts: MatchReportParts) {
@@ -37,11 +39,14 @@ export class MatchReport {
   /** The last look, so that a run shorter than the grace period is reported, too. */
   stop(): void {
     this.#cancel();
-    this.#report(this.#found());
-    this.#startedMs = null;
+    this.#last = this.#found();
+    this.#report(this.#last);
   }
 
   get reasons(): readonly string[] {
+    if (this.#last !== null) {
+      return this.#last.map(({ text }) => text);
+    }
     const { clock, records } = this.#parts;
     const isDue = this.#startedMs !== null && (records() >= graceRecords || clock.nowMs() - this.#startedMs >= graceMs);
     return isDue ? this.#found().map(({ text }) => text) : [];
