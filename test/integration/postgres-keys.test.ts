@@ -188,3 +188,57 @@ describe("a key with null", () => {
     expect(await rows("select from copy.users")).toHaveLength(2);
   });
 });
+
+describe("rows that give up and take values of a unique index in one batch", () => {
+  const set = (id: number, u: unknown, more: Columns = {}): CdcEvent => change("update", { id }, { id, u, ...more } as Columns);
+
+  test.each<[string, string, readonly CdcEvent[]]>([
+    ["that was changed before the other gave it up", "1b 2c", [set(1, "a"), set(2, "c"), set(1, "b")]],
+    ["that the other gave up before its last change", "1d 2a", [set(1, "c"), set(2, "a"), set(1, "d")]],
+    ["that they swap", "1b 2a", [set(1, "c"), set(2, "a"), set(1, "b")]],
+    [
+      "that they swap, and one is deleted and created again",
+      "1b 2a",
+      [change("delete", { id: 1 }, null), set(2, "a"), change("create", { id: 1 }, { id: 1, u: "b" })],
+    ],
+    ["that they swap by a key", "2a 3b", [{ ...set(3, "c"), before: { id: 1, u: "a" } } as CdcEvent, set(2, "a"), set(3, "b")]],
+    [
+      "that a row without its large value gave up",
+      "1d 2c 3b",
+      [set(1, "d", { big: "x" }), set(2, "c", { big: UNAVAILABLE } as Columns), change("create", { id: 3 }, { id: 3, u: "b", big: "x" })],
+    ],
+    [
+      "before a truncate",
+      "4b",
+      [
+        set(1, "c"),
+        { ...set(2, "a"), kind: "truncate" } as CdcEvent,
+        set(4, "a"),
+        set(5, "b"),
+        set(4, "c"),
+        change("delete", { id: 5 }, null),
+        set(4, "b"),
+      ],
+    ],
+  ])("take one %s", async (_, expected, events) => {
+    const sink = await sinkOf("id int primary key, u text, big text, exclude using btree (u with =)");
+    await pool.query("insert into copy.users values (1, 'a', 'long'), (2, 'b', 'long')");
+    await apply(sink, BigInt(events.length), ...events);
+    const found = await rows("select id, u from copy.users order by id");
+    expect(found.map(({ id, u }) => `${id}${u}`).join(" ")).toBe(expected);
+    expect(await rows("select big from copy.users where id = 2 and big <> 'long'")).toEqual([]);
+
+    await pool.query("truncate copy.users; alter table copy.users drop constraint users_u_excl, add unique (u)");
+    await pool.query("insert into copy.users values (1, 'a', 'long'), (2, 'b', 'long')");
+    await apply(sink, BigInt(events.length * 2), ...events);
+    expect((await rows("select id, u from copy.users order by id")).map(({ id, u }) => `${id}${u}`).join(" ")).toBe(expected);
+  });
+
+  test("are refused if they have one value in the end, and nothing is written", async () => {
+    const sink = await sinkOf("id int primary key, u text unique");
+    const refused = apply(sink, 3n, set(1, "a"), set(2, "c"), set(1, "c"));
+    await expect(refused).rejects.toMatchObject({ code: "rejected", cause: { code: "23505" } });
+    expect(await rows()).toEqual([]);
+    expect(await rows("select next_offset from copy.cdckit_checkpoints")).toEqual([{ next_offset: null }]);
+  });
+});

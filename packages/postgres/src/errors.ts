@@ -174,3 +174,8 @@ function sqlStateOf(error: unknown): string | null {
 function isTransient(state: string): boolean {
   return (/^(08|40|53|57|58)/.test(state) && state !== "57014") || state === "55P03" || state === "25006";
 }
+
+/** Whether two rows were in each other's way: a unique index or an exclusion constraint lets only one of them be there. */
+export function isConflict(error: unknown): boolean {
+  return isPostgresSinkError(error) && error.cause instanceof PostgresRefusal && /^23(505|P01)$/.test(error.cause.code);
+}

@@ -16,9 +16,11 @@ export interface PendingRow {
   readonly isReplaced?: boolean;
 }
 
-/** Changes to one table, only the last of each row. If the table was truncated among them, it is emptied first. */
+/** Changes to one table, only the last of each row, or every one. If the table was truncated among them, it is emptied first. */
 export interface PendingTable {
   readonly target: Target;
+  /** Every change since the truncate, in the order in which they came. Otherwise only the last of each row, at the place of its first one. */
+  readonly isSequence: boolean;
   /** The source tables of the changes, by their names. That of a tombstone is not among them: it is only what its topic is called. */
   readonly sources: ReadonlyMap<string, TableName>;
   readonly isTruncated: boolean;
@@ -27,6 +29,7 @@ export interface PendingTable {
 
 interface OpenTable {
   readonly target: Target;
+  readonly isSequence: boolean;
   readonly sources: Map<string, TableName>;
   isTruncated: boolean;
   readonly rows: Map<string, PendingRow>;
@@ -37,9 +40,15 @@ export type ChangedTables = Map<string, string>;
 
 /**
  * Reduces events to the last state of each row, by table, in the order in which tables first appear. Tables are told apart by their target,
- * not by their source: the source table of a tombstone is known only by the name of its topic, which may be another name.
+ * not by their source: the source table of a tombstone is known only by the name of its topic, which may be another name. With `isSequence`, no
+ * event of a row takes the place of one before it.
  */
-export function pendingTables(events: readonly CdcEvent[], targets: Targets, changed: ChangedTables): readonly PendingTable[] {
+export function pendingTables(
+  events: readonly CdcEvent[],
+  targets: Targets,
+  changed: ChangedTables,
+  { isSequence }: { readonly isSequence: boolean },
+): readonly PendingTable[] {
   const tables = new Map<string, OpenTable>();
   for (const event of events) {
     if (!("table" in event) || event.table === null) {
@@ -62,7 +71,7 @@ export function pendingTables(events: readonly CdcEvent[], targets: Targets, cha
         continue; // it may only be what its topic is called, and no table of this name can have its row
       }
       checkTableName(target);
-      open = { target, sources: new Map(), isTruncated: false, rows: new Map() };
+      open = { target, isSequence, sources: new Map(), isTruncated: false, rows: new Map() };
       tables.set(name, open);
     }
     if (event.kind !== "tombstone") {
@@ -74,37 +83,40 @@ export function pendingTables(events: readonly CdcEvent[], targets: Targets, cha
 }
 
 function add(event: CdcEvent, table: TableName, open: OpenTable): void {
-  const { rows } = open;
   switch (event.kind) {
     case "change": {
       const key = keyOf(event.key, table);
       if (event.op === "delete") {
-        put(rows, { key, row: null, isNew: false });
+        put(open, { key, row: null, isNew: false });
         return;
       }
       const moved = event.op === "update" ? movedFrom(event.before, key) : null;
       if (moved !== null) {
-        put(rows, { key: moved, row: null, isNew: false });
+        put(open, { key: moved, row: null, isNew: false });
       }
-      put(rows, { key, row: event.after, isNew: event.op !== "update" || moved !== null });
+      put(open, { key, row: event.after, isNew: event.op !== "update" || moved !== null });
       return;
     }
     case "row":
-      put(rows, { key: keyOf(event.key, table), row: event.row, isNew: false });
+      put(open, { key: keyOf(event.key, table), row: event.row, isNew: false });
       return;
     case "tombstone":
       // After a delete it changes nothing. In a compacted topic of rows it is the delete itself.
-      put(rows, { key: keyOf(event.key, table), row: null, isNew: false });
+      put(open, { key: keyOf(event.key, table), row: null, isNew: false });
       return;
     case "truncate":
-      rows.clear();
+      open.rows.clear();
       open.isTruncated = true;
       return;
     default: // events of other kinds have no table
   }
 }
 
-function put(rows: Map<string, PendingRow>, pending: PendingRow): void {
+function put({ rows, isSequence }: OpenTable, pending: PendingRow): void {
+  if (isSequence) {
+    rows.set(String(rows.size), pending);
+    return;
+  }
   const name = nameOf(pending.key);
   const previous = rows.get(name);
   if (pending.row === null || previous === undefined) {

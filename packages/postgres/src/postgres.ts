@@ -2,6 +2,7 @@ import process from "node:process";
 import type { OffsetCommit, PartitionAssignment, Sink, SinkBatch } from "@cdckit/consumer";
 import type { SchemaSeen } from "@cdckit/decode";
 import { Checkpoints } from "./checkpoints.ts";
+import { isConflict } from "./errors.ts";
 import { hostOf } from "./host.ts";
 import { type PostgresOptions, type PostgresPool, type ResolvedPostgresOptions, resolvePostgresOptions } from "./options.ts";
 import { ownPool } from "./own-pool.ts";
@@ -63,11 +64,27 @@ class RowSink implements PostgresSink {
     });
   }
 
-  async apply({ assignment, events, nextOffset }: SinkBatch): Promise<void> {
-    const tables = pendingTables(events, this.#targets, this.#changed);
+  /**
+   * Only the last state of each row is written, and rows of one form together. So a row may get a unique value before the row that had it has given
+   * it up: 1 becomes "a" (as it was), 2 gives up "b", 1 becomes "b". No order of last states is free of this: two rows may swap their values over
+   * a third value. If rows are in each other's way, the transaction is rolled back, and every change is written in its own order.
+   */
+  async apply(batch: SinkBatch): Promise<void> {
+    const tables = pendingTables(batch.events, this.#targets, this.#changed, { isSequence: false });
     for (const { target, sources } of tables) {
       this.#targets.checkSources(target, sources.values());
     }
+    try {
+      await this.#applyTables(batch, tables);
+    } catch (error) {
+      if (batch.events.length < 2 || !isConflict(error)) {
+        throw error;
+      }
+      await this.#applyTables(batch, pendingTables(batch.events, this.#targets, this.#changed, { isSequence: true }));
+    }
+  }
+
+  async #applyTables({ assignment, nextOffset }: SinkBatch, tables: readonly PendingTable[]): Promise<void> {
     const what = `applying ${assignment.topic}[${assignment.partition}] up to offset ${nextOffset}`;
     const changed: Target[] = [];
     try {
@@ -105,7 +122,7 @@ class RowSink implements PostgresSink {
 
   /** Whether the table itself was altered for the rows. */
   async #write(statements: Statements, table: PendingTable): Promise<boolean> {
-    const { target, isTruncated, rows } = table;
+    const { target, isSequence, isTruncated, rows } = table;
     if (isTruncated && (await this.#tables.has(statements, target))) {
       await statements.query({ text: `truncate ${quoteTable(target)}` });
     }
@@ -113,8 +130,9 @@ class RowSink implements PostgresSink {
       return false;
     }
     const { columns, isChanged } = await this.#tables.columnsFor(statements, table);
-    if (columns.size > 0) {
-      await writeRows(statements, target, columns, rows, { refusesIncomplete: this.#options.keepsCheckpoints });
+    const parts = columns.size === 0 ? [] : isSequence ? rows.map((row) => [row]) : [rows];
+    for (const part of parts) {
+      await writeRows(statements, target, columns, part, { refusesIncomplete: this.#options.keepsCheckpoints });
     }
     return isChanged;
   }
