@@ -180,16 +180,92 @@ describe("retry", () => {
     expect(broker.committed("g", "t", 0)).toBe(3n);
   });
 
-  test.each([
+  describe.each([
     { how: "what one fetch brought", delivery: {} },
-    { how: "so many events", delivery: { batch: { maxEvents: 3 } } },
-  ])("a batch that halts the consumer names all of its records: $how", async ({ delivery }) => {
-    const { clock, consumer, broker } = setUp(["a", "b", "c"], { failure: { retry: false }, delivery });
-    consumer.on("s.t", { batch: () => Promise.reject(new TypeError("no")) });
-    const error: unknown = await clock.run(consumer.run().catch((caught: unknown) => caught));
-    expect(error).toMatchObject({ code: "handler-failed", at: { topic: "t", partition: 0, offset: 0n } });
-    expect((error as Error).message).toContain("a handler failed at t[0]@0 to 2, which were handed on together; ");
-    expect(broker.committed("g", "t", 0) ?? 0n).toBe(0n);
+    { how: "so many events", delivery: { batch: { maxEvents: 4 } } },
+    { how: "several in flight", delivery: { maxInFlight: 8 } },
+  ])("a batch of $how", ({ delivery }) => {
+    /** Runs to the end of the records, or until the consumer halts. */
+    async function runOf(words: readonly string[], apply: (words: readonly string[]) => void, failure: ConsumerOptions["failure"] = {}) {
+      const { clock, consumer, broker } = setUp(words, { failure: { retry: false, ...failure }, delivery });
+      const handed: string[] = [];
+      consumer.on("s.t", {
+        batch: async (events) => {
+          const together = events.map(wordOf);
+          handed.push(together.join("+"));
+          apply(together);
+          if (together.at(-1) === words.at(-1)) {
+            void consumer.stop();
+          }
+        },
+      });
+      const error: unknown = await clock.run(
+        consumer.run().then(
+          () => null,
+          (caught: unknown) => caught,
+        ),
+      );
+      return { error: error as Error | null, handed, committed: broker.committed("g", "t", 0) ?? 0n };
+    }
+
+    const refusing =
+      (refused: (words: readonly string[]) => boolean, error: Error = new TypeError("no")) =>
+      (words: readonly string[]): void => {
+        if (refused(words)) {
+          throw error;
+        }
+      };
+
+    test("that fails only together is handled one by one", async () => {
+      for (const error of [new TypeError("no"), new Error("who knows"), Object.assign(new Error("duplicate key"), { code: "23505" })]) {
+        const {
+          handed,
+          committed,
+          error: halted,
+        } = await runOf(
+          ["a", "b", "c"],
+          refusing(({ length }) => length > 1, error),
+        );
+        expect(halted).toBeNull();
+        expect(handed).toEqual(["a+b+c", "a", "b", "c"]);
+        expect(committed).toBe(3n);
+      }
+    });
+
+    test("of which one record fails alone halts the consumer at that record, and commits what is before it", async () => {
+      const { error, handed, committed } = await runOf(
+        ["a", "b", "bad", "c"],
+        refusing((words) => words.includes("bad")),
+      );
+      expect(error).toMatchObject({ code: "handler-failed", at: { topic: "t", partition: 0, offset: 2n } });
+      expect(error?.message).toContain("a handler failed at t[0]@2; ");
+      expect(handed).toEqual(["a+b+bad+c", "a", "b", "bad"]);
+      expect(committed).toBe(2n);
+    });
+
+    test("is retried as a whole before it is handled one by one, and so is each record", async () => {
+      const retry = { attempts: 2 };
+      const { error, handed } = await runOf(
+        ["a", "bad"],
+        refusing((words) => words.includes("bad"), new Error("who knows")),
+        { retry },
+      );
+      expect(error).toMatchObject({ at: { offset: 1n } });
+      expect(handed).toEqual(["a+bad", "a+bad", "a", "bad", "bad"]);
+    });
+
+    test("that fails for reasons outside of its records halts the consumer, and all of them are named", async () => {
+      for (const code of ["40P01", "ECONNREFUSED", "28P01"]) {
+        const { error, handed, committed } = await runOf(
+          ["a", "b", "c"],
+          refusing(() => true, Object.assign(new Error("no"), { code })),
+        );
+        expect(error).toMatchObject({ code: "handler-failed", at: { topic: "t", partition: 0, offset: 0n } });
+        expect(error?.message).toContain("a handler failed at t[0]@0 to 2, which were handed on together; ");
+        expect(handed).toEqual(["a+b+c"]);
+        expect(committed).toBe(0n);
+      }
+    });
   });
 });
 

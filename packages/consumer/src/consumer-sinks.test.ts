@@ -233,13 +233,44 @@ describe("a sink", () => {
     expect(tables.rows).toEqual(rows);
   });
 
-  test("that halts the consumer is named, with all records that were handed on together", async () => {
+  test("that refuses a row gets the rows before it, and halts the consumer at that row", async () => {
     const setup = brokerWith(orders);
     const tables = new MemoryTables();
     tables.refuses = "2";
     const consumer = join(setup).to(tables.sink(setup.clock));
     const error: unknown = await setup.clock.run(consumer.run().catch((caught: unknown) => caught));
-    expect(error).toMatchObject({ code: "sink-failed", at: { topic: "t", partition: 0, offset: 0n }, cause: { code: "23505" } });
+    expect(error).toMatchObject({ code: "sink-failed", at: { topic: "t", partition: 0, offset: 2n }, cause: { code: "23505" } });
+    expect((error as Error).message).toContain('the sink "tables" failed at t[0]@2; ');
+    expect(tables.rows).toEqual(["0", "1"]);
+    expect([tables.checkpoints.get(0), setup.broker.committed("g", "t", 0)]).toEqual([2n, 2n]);
+  });
+
+  test("that refuses rows only together gets them one by one", async () => {
+    const setup = brokerWith(orders);
+    const tables = new MemoryTables();
+    const sink = tables.sink(setup.clock);
+    const consumer = join(setup).to({
+      ...sink,
+      apply: async (batch) => {
+        if (batch.events.length > 1) {
+          throw Object.assign(new Error("two rows have swapped a unique value"), { code: "23505" });
+        }
+        await sink.apply(batch);
+      },
+    });
+    stopAt(setup, consumer, 10n);
+    await setup.clock.run(consumer.run());
+    expect(tables.rows).toEqual(rows);
+    expect(tables.checkpoints.get(0)).toBe(10n);
+  });
+
+  test("that halts the consumer for reasons outside of its rows is named, with all records that were handed on together", async () => {
+    const setup = brokerWith(orders);
+    const tables = new MemoryTables();
+    tables.failures = [Object.assign(new Error("no such login"), { code: "28P01" })];
+    const consumer = join(setup).to(tables.sink(setup.clock));
+    const error: unknown = await setup.clock.run(consumer.run().catch((caught: unknown) => caught));
+    expect(error).toMatchObject({ code: "sink-failed", at: { topic: "t", partition: 0, offset: 0n }, cause: { code: "28P01" } });
     expect((error as Error).message).toBe(
       '[sink-failed] the sink "tables" failed at t[0]@0 to 3, which were handed on together; the cause says why, and none of them was committed',
     );

@@ -198,11 +198,16 @@ export class BatchStage {
       fence,
       giveUp: async () => false,
       retryAfter: (delayMs) => this.#rest(entries, delayMs),
+      isolate:
+        blamed === undefined || entries.length === 1
+          ? null
+          : async () => {
+              await this.#handleOneByOne(entries);
+              return false;
+            },
       setAside: async () => {
         if (blamed === undefined) {
           halt(haltErrorOf(failure)); // without events only a checkpoint was to move, and no record is to blame for that
-        } else if (entries.length > 1) {
-          await this.#handleOneByOne(entries);
         } else {
           await this.#setAside(blamed, failure, tries);
         }

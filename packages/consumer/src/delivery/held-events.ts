@@ -16,11 +16,18 @@ export interface HeldGroup {
 export class HeldEvents {
   #groups: HeldGroup[] = [];
   #taken = 0;
-  #firstOffset: bigint | undefined;
+  /** Groups that are dealt with: another one was taken after them. */
+  #handled = 0;
+  #batch: RecordBatch | undefined;
 
-  /** While events are held, nothing from this offset on counts as handled. Undefined if none were ever held. */
+  /** Nothing from this offset on counts as handled. Undefined if no events are held, or all of them are dealt with. */
   get firstOffset(): bigint | undefined {
-    return this.#firstOffset;
+    let first: bigint | undefined;
+    for (let i = this.#handled; i < this.#groups.length; i++) {
+      const offset = this.#batch?.offsetAt(this.#groups[i]?.records[0] as number); // no group is empty
+      first = first === undefined || (offset !== undefined && offset < first) ? offset : first;
+    }
+    return first;
   }
 
   /** Some group was taken, and not put back. */
@@ -39,7 +46,7 @@ export class HeldEvents {
   }
 
   add(handle: BatchHandler, event: CdcEvent, batch: RecordBatch, record: number): void {
-    this.#firstOffset ??= batch.offsetAt(record);
+    this.#batch = batch;
     const group = this.#groups.find((candidate) => candidate.handle === handle);
     if (group === undefined) {
       this.#groups.push({ handle, events: [event], records: [record], tries: noTries() });
@@ -51,6 +58,7 @@ export class HeldEvents {
 
   /** The next group to hand on. Groups are in the order of their first events. */
   take(): HeldGroup | undefined {
+    this.#handled = this.#taken;
     return this.#groups[this.#taken++];
   }
 

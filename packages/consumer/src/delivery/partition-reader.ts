@@ -142,6 +142,7 @@ export class PartitionReader {
       fence: life.fence,
       giveUp: () => {},
       retryAfter: (delayMs) => this.#decodeAfter(delayMs, taken),
+      isolate: null,
       setAside: () => this.#setAside(taken, failure, tries),
       halt,
     });

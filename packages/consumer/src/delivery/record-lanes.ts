@@ -246,6 +246,7 @@ export class RecordLanes {
         task.nextCall--;
         this.#rest(task, delayMs);
       },
+      isolate: null,
       setAside: () => {
         task.nextCall--;
         task.tries = null;

@@ -167,15 +167,18 @@ export class SerialBatchRunner {
         this.#leaveWhatMayComeAgain(); // a stop has waited for this attempt, and need not wait for the next one
         return pause;
       },
-      setAside: () => {
-        if (phase.isolate()) {
-          return resolved;
-        }
-        return recovery.setAside(failure, tries, fence).then(
+      isolate:
+        failure.through === null
+          ? null
+          : () => {
+              phase.isolate();
+              return resolved;
+            },
+      setAside: () =>
+        recovery.setAside(failure, tries, fence).then(
           (isWritten) => (isWritten ? phase.skip() : this.halt()),
           (fatal: Error) => this.fail(fatal),
-        );
-      },
+        ),
       halt: (fatal) => {
         this.fail(fatal);
         return null;

@@ -165,6 +165,7 @@ export class StreamReader {
         this.#decoding ??= Promise.resolve(known ?? []);
         return "decode again";
       },
+      isolate: null,
       setAside: () => this.#setAside(record, failure, tries),
       halt: (fatal) => Promise.reject(fatal),
     });

@@ -38,6 +38,7 @@ function setUp(options: FailureOptions = {}) {
         fence,
         giveUp: () => "gives up",
         retryAfter: (delayMs) => `retries after ${delayMs} ms`,
+        isolate: null,
         setAside: () => "is set aside",
         halt: ({ message }) => `halts: ${message}`,
       }),

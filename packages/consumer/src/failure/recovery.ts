@@ -30,10 +30,11 @@ export interface RecoveryParts {
 /** What becomes of a failed record. */
 type FailureDecision =
   | { readonly kind: "retry"; readonly delayMs: number }
+  | { readonly kind: "isolate" }
   | { readonly kind: "set-aside" }
   | { readonly kind: "halt"; readonly error: Error };
 
-/** Work on a record that failed, and the four ways in which it can continue. Exactly one of them is called. */
+/** Work on a record that failed, and the five ways in which it can continue. Exactly one of them is called. */
 export interface FailedWork<Outcome> {
   readonly failure: Failure;
   readonly tries: Tries;
@@ -41,6 +42,8 @@ export interface FailedWork<Outcome> {
   /** Nothing of the partition starts any more: the record comes again, to the next owner of the partition. */
   readonly giveUp: () => Outcome;
   readonly retryAfter: (delayMs: number) => Outcome;
+  /** Hands on each record alone, because only one of them may be to blame. Null if it was one record that failed. */
+  readonly isolate: (() => Outcome) | null;
   /** No further attempt: a dead letter is to be written through {@link Recovery.setAside}, now or when it is the record's turn. */
   readonly setAside: () => Outcome;
   /** Halts the consumer with this error. */
@@ -76,10 +79,12 @@ export class Recovery {
     if (work.fence.isClosed) {
       return work.giveUp();
     }
-    const decision = this.#decide(work.failure, work.tries);
+    const decision = this.#decide(work);
     switch (decision.kind) {
       case "retry":
         return work.retryAfter(decision.delayMs);
+      case "isolate":
+        return (work.isolate ?? work.setAside)(); // decided only if it is not null
       case "set-aside":
         return work.setAside();
       case "halt":
@@ -88,15 +93,15 @@ export class Recovery {
   }
 
   /** Never throws: the caller has a record in hand that nobody else would take. What goes wrong here halts the consumer. */
-  #decide(failure: Failure, tries: Tries): FailureDecision {
+  #decide<Outcome>(work: FailedWork<Outcome>): FailureDecision {
     try {
-      return this.#judge(failure, tries);
+      return this.#judge(work);
     } catch (error) {
       return { kind: "halt", error: toError(error) };
     }
   }
 
-  #judge(failure: Failure, tries: Tries): FailureDecision {
+  #judge<Outcome>({ failure, tries, isolate }: FailedWork<Outcome>): FailureDecision {
     const { options, clock, random, counters, logger, waits } = this.#parts;
     if (failure.stage === "read") {
       return { kind: "halt", error: haltErrorOf(failure) };
@@ -110,7 +115,11 @@ export class Recovery {
     const policyDecision = decideAfter(kind, tries, nowMs, options, random);
     if (policyDecision.kind !== "retry") {
       endWait(tries);
-      return policyDecision.kind === "halt" ? { kind: "halt", error: haltErrorOf(failure) } : policyDecision;
+      if (policyDecision.kind === "poison" && isolate !== null) {
+        return { kind: "isolate" };
+      }
+      const isHalt = policyDecision.kind === "halt" || options.poison === "halt";
+      return isHalt ? { kind: "halt", error: haltErrorOf(failure) } : { kind: "set-aside" };
     }
     counters.retries++;
     const at = coordinatesOf(failure.place);

@@ -4,7 +4,7 @@ import type { FailureKind } from "./classify.ts";
 import { backOffMs, type PolicyDecision, decideAfter, type DecisionPolicy, type RetryPolicy } from "./retry-policy.ts";
 
 const retry: RetryPolicy = { attempts: 3, initialDelayMs: 100, maxDelayMs: 1_000, factor: 2, jitter: "none" };
-const policy: DecisionPolicy = { retry, poison: "dead-letter", unknownSchemaGraceMs: 60_000 };
+const policy: DecisionPolicy = { retry, unknownSchemaGraceMs: 60_000 };
 
 describe("back-off", () => {
   test("grows by the factor, up to its limit", () => {
@@ -33,21 +33,19 @@ describe("what becomes of a failed record", () => {
   // Early: the first failure. Late: attempts and grace are used up.
   const table = {
     outage: { early: "retry", late: "retry" },
-    "unknown-schema": { early: "retry", late: "set-aside" },
+    "unknown-schema": { early: "retry", late: "poison" },
     permanent: { early: "halt", late: "halt" },
     transient: { early: "retry", late: "halt" },
-    unclear: { early: "retry", late: "set-aside" },
-    poison: { early: "set-aside", late: "set-aside" },
+    unclear: { early: "retry", late: "poison" },
+    poison: { early: "poison", late: "poison" },
   } satisfies Record<FailureKind, Record<"early" | "late", PolicyDecision["kind"]>>;
 
   for (const [kind, { early, late }] of Object.entries(table) as [FailureKind, (typeof table)[FailureKind]][]) {
     test(`${kind}: ${early}, and in the end ${late}`, () => {
-      const policyDecision = (failures: number, nowMs: number, poison: DecisionPolicy["poison"]): string =>
-        decideAfter(kind, { failures, outages: failures, firstFailedMs: 0, wait: null }, nowMs, { ...policy, poison }, () => 0).kind;
-      expect(policyDecision(1, 0, "dead-letter")).toBe(early);
-      expect(policyDecision(3, 60_000, "park-key")).toBe(late);
-      // If nothing is set aside, the consumer halts instead.
-      expect(policyDecision(3, 60_000, "halt")).toBe(late === "set-aside" ? "halt" : late);
+      const policyDecision = (failures: number, nowMs: number): string =>
+        decideAfter(kind, { failures, outages: failures, firstFailedMs: 0, wait: null }, nowMs, policy, () => 0).kind;
+      expect(policyDecision(1, 0)).toBe(early);
+      expect(policyDecision(3, 60_000)).toBe(late);
     });
   }
 });

@@ -29,17 +29,13 @@ export function noTries(): Tries {
 }
 
 /** What becomes of a record after a failed attempt. */
-export type PolicyDecision =
-  | { readonly kind: "retry"; readonly delayMs: number }
-  | { readonly kind: "set-aside" }
-  | { readonly kind: "halt" };
+export type PolicyDecision = { readonly kind: "retry"; readonly delayMs: number } | { readonly kind: "poison" } | { readonly kind: "halt" };
 
 const halt: PolicyDecision = Object.freeze({ kind: "halt" });
-const setAside: PolicyDecision = Object.freeze({ kind: "set-aside" });
+const poison: PolicyDecision = Object.freeze({ kind: "poison" });
 
 export interface DecisionPolicy {
   readonly retry: RetryPolicy;
-  readonly poison: "halt" | "dead-letter" | "park-key";
   readonly unknownSchemaGraceMs: number;
 }
 
@@ -53,7 +49,6 @@ export function backOffMs({ initialDelayMs, maxDelayMs, factor, jitter }: RetryP
 export function decideAfter(kind: FailureKind, tries: Tries, nowMs: number, policy: DecisionPolicy, random: () => number): PolicyDecision {
   const attempts = kind === "outage" ? tries.outages : tries.failures;
   const retry = (): PolicyDecision => ({ kind: "retry", delayMs: backOffMs(policy.retry, attempts, random) });
-  const poison = policy.poison === "halt" ? halt : setAside;
   switch (kind) {
     case "outage":
       return retry();
