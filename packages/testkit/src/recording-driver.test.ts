@@ -1,3 +1,6 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createConsumer } from "@cdckit/consumer";
 import type { Decoder } from "@cdckit/decode";
 import { describe, expect, test } from "vitest";
@@ -46,6 +49,20 @@ describe("the recording driver", () => {
   test("plays it again behind itself", async () => {
     const offsets = await offsetsOf({ file: [file], repeat: 3, maxBatchRecords: 4 }, 27);
     expect(offsets).toEqual(Array.from({ length: 27 }, (_, i) => BigInt(i)));
+  });
+
+  test("plays a file with more partitions of a topic than the file before it has", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "recording-"));
+    try {
+      const lines = (await readFile(file, "utf8")).trim().split("\n");
+      const later = lines.map((line) => JSON.stringify({ ...(JSON.parse(line) as object), partition: 2 })); // one object a line
+      const more = join(folder, "more.ndjson");
+      await writeFile(more, later.join("\n"));
+      const offsets = await offsetsOf({ file: [file, more] }, 18);
+      expect(offsets.toSorted((a, b) => Number(a - b))).toEqual(Array.from({ length: 18 }, (_, i) => BigInt(Math.floor(i / 2))));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   test("says which file it cannot read", async () => {

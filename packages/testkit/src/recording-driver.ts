@@ -66,6 +66,8 @@ function play(records: readonly KafkaRecord[], repeat: number, broker: MemoryBro
   for (const [topic, partitions] of partitionCounts(records)) {
     if (!broker.topics().includes(topic)) {
       broker.createTopic(topic, partitions);
+    } else if (broker.partitions(topic) < partitions) {
+      broker.addPartitions(topic, partitions);
     }
   }
   const spans = new Map<string, bigint>();
