@@ -314,7 +314,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
   /** Sinks are written by others. A sink that does not close must not keep `run()` from ending, nor change the error that it ends with. */
   async #letGo(): Promise<void> {
     const { clock, logger } = this.#options;
-    const { closeMs } = this.#engine;
+    const closeMs = this.#engine.closeLeftMs;
     const closed = this.#sinks.close().catch((error: unknown) => logger.warn({ err: error }, "a sink failed while it closed"));
     if (!(await settledWithin(closed, closeMs, clock))) {
       logger.warn({ closeMs }, "a sink did not close in time");

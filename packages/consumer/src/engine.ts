@@ -1,4 +1,4 @@
-import { settledWithin } from "./deadline.ts";
+import { Deadline, settledWithin } from "./deadline.ts";
 import { Committer } from "./delivery/committer.ts";
 import type { Dispatcher } from "./delivery/dispatcher.ts";
 import { Lease } from "./delivery/lease.ts";
@@ -48,6 +48,8 @@ export class ConsumerEngine {
   /** Opened some time after a second signal has come while the consumer was closing. Nothing more is waited for then. */
   readonly #overdue: Latch = new Latch();
   #cancelOverdue: (() => void) | null = null;
+  /** Of all that follows the drain: the last commit, the driver's close, and that of the sinks. Null before the consumer closes. */
+  #closingDeadline: Deadline | null = null;
   readonly #stopped: Latch = new Latch();
   #state: LifecycleState = initialState;
   #dispatcher: Dispatcher | undefined;
@@ -182,8 +184,12 @@ export class ConsumerEngine {
     this.#holds.setAll(isHeld);
   }
 
-  /** How long the closing of sinks, and of the driver, may take. */
-  get closeMs(): number {
+  /** How long what is still to be closed may take. */
+  get closeLeftMs(): number {
+    return Math.min(this.#closingDeadline?.leftMs ?? this.#closeMs, this.#closeMs);
+  }
+
+  get #closeMs(): number {
     const { shutdownTimeoutMs } = this.#options;
     return this.#state.error === null ? shutdownTimeoutMs : Math.min(forcedCloseMs, shutdownTimeoutMs);
   }
@@ -339,15 +345,17 @@ export class ConsumerEngine {
   }
 
   async #close(): Promise<void> {
-    const { logger, driver } = this.#options;
-    const { closeMs } = this;
-    if (!(await this.#connection.stopJoining(closeMs))) {
-      this.#connection.abandon(closeMs);
+    const { logger, driver, clock } = this.#options;
+    const deadline = new Deadline(clock, this.#closeMs);
+    this.#closingDeadline = deadline;
+    if (!(await this.#connection.stopJoining(deadline.leftMs))) {
+      this.#connection.abandon(this.#closeMs);
     }
     this.#watch.stop();
     this.#committer.stop();
     const lastWork = Promise.all([this.#committer.commit(), this.events.readyToRelease()]);
-    await settledWithin(lastWork, closeMs, this.#options.clock, this.#overdue.opened);
+    await settledWithin(lastWork, deadline.leftMs / 2, clock, this.#overdue.opened); // the group must hear of the leave, too
+    const closeMs = deadline.leftMs;
     if (!(await this.#connection.leave(closeMs))) {
       logger.warn({ driver: driver.name, closeMs }, "the driver did not close in time");
     }

@@ -90,8 +90,8 @@ export interface ConsumerOptions {
    */
   readonly startup?: Startup;
   /**
-   * How long a stop waits for what is in flight, and then for the driver, in milliseconds; a rebalance waits as long. After `run()` has
-   * settled, nothing of ours keeps the process alive.
+   * How long a stop waits for what is in flight, in milliseconds, and then once more for the last commit, the driver and the sinks together;
+   * a rebalance waits as long for what is in flight. After `run()` has settled, nothing of ours keeps the process alive.
    * @default 10_000
    */
   readonly shutdownTimeoutMs?: number;

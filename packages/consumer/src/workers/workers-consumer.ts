@@ -31,7 +31,7 @@ const lookEveryMs = 1_000;
 const looksPerSilence = 4;
 /** A thread keeps its deadlines itself. It is not waited for much longer than they last. */
 const graceMs = 1_000;
-/** As in a consumer: the last commit and the client's close get so long each after nothing is waited for any more. */
+/** As in a consumer: its close gets so long after nothing is waited for any more. */
 const forcedCloseMs = 1_000;
 
 /** Nothing is started before `run()`. Throws a `ConsumerError` that names a wrong option. */
