@@ -6,13 +6,16 @@ import { parseRegistryUrl } from "./option-values.ts";
 
 /** The registry of flag and environment, with its credentials, which come by environment alone; undefined if none is named. */
 export function resolveRegistry(flag: string | undefined, env: Terminal["env"]): RegistryConnection | undefined {
-  const url = flag ?? envValue("SCHEMA_REGISTRY_URL", env, parseRegistryUrl);
+  const url = flag ?? envValue("SCHEMA_REGISTRY_URL", env, parseOneUrl);
   if (url === undefined) {
     return undefined;
   }
+  const javas = envValue("SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO", env, parseUserInfo);
   const username = envValue("SCHEMA_REGISTRY_USERNAME", env, String);
   const password = envValue("SCHEMA_REGISTRY_PASSWORD", env, String);
-  const bearer = envValue("SCHEMA_REGISTRY_TOKEN", env, String);
+  const token = envValue("SCHEMA_REGISTRY_TOKEN", env, String);
+  const javasToken = envValue("SCHEMA_REGISTRY_BEARER_AUTH_TOKEN", env, String);
+  const bearer = token ?? javasToken;
   if ((username === undefined) !== (password === undefined)) {
     const [lone, other] = username === undefined ? ["PASSWORD", "USERNAME"] : ["USERNAME", "PASSWORD"];
     throw new BenchError("usage", `SCHEMA_REGISTRY_${lone} goes with SCHEMA_REGISTRY_${other}: give both, or neither.`);
@@ -20,8 +23,13 @@ export function resolveRegistry(flag: string | undefined, env: Terminal["env"]):
   refuseTwo([
     new URL(url).username !== "" && "the user in the registry's address",
     username !== undefined && "SCHEMA_REGISTRY_USERNAME",
-    bearer !== undefined && "SCHEMA_REGISTRY_TOKEN",
+    token !== undefined && "SCHEMA_REGISTRY_TOKEN",
+    javas !== undefined && "SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO",
+    javasToken !== undefined && "SCHEMA_REGISTRY_BEARER_AUTH_TOKEN",
   ]);
+  if (javas !== undefined) {
+    return { url, auth: { basic: javas } };
+  }
   if (username !== undefined && password !== undefined) {
     return { url, auth: { basic: { username, password } } };
   }
@@ -33,4 +41,20 @@ function refuseTwo(logins: readonly (string | false)[]): void {
   if (second !== undefined) {
     throw new BenchError("usage", `${first} and ${second} are two ways to log in to the registry: give one of them.`);
   }
+}
+
+/** A service may have several addresses of one registry in the variable. */
+function parseOneUrl(text: string): string {
+  if (text.includes(",")) {
+    throw new TypeError("cdc-bench asks one address of a registry: give one of them by --registry.");
+  }
+  return parseRegistryUrl(text);
+}
+
+function parseUserInfo(text: string): { readonly username: string; readonly password: string } {
+  const colon = text.indexOf(":");
+  if (colon < 1) {
+    throw new TypeError("It must be user:password.");
+  }
+  return { username: text.slice(0, colon), password: text.slice(colon + 1) };
 }

@@ -46,6 +46,38 @@ describe("the connection to a secured cluster", () => {
     expect(resolveCluster({ ...login }, other).connection).toEqual(expected);
   });
 
+  test.each<[string, SourceFlags, Readonly<Record<string, string>>, object]>([
+    ["the brokers", {}, { KAFKA_BOOTSTRAP_SERVERS: "a:1,b:2" }, { brokers: ["a:1", "b:2"] }],
+    ["a protocol with TLS", { brokers }, { KAFKA_SECURITY_PROTOCOL: "SSL" }, { brokers, tls: {} }],
+    [
+      "a protocol with TLS and a login",
+      {},
+      { KAFKA_BROKERS: "a:1", KAFKA_SECURITY_PROTOCOL: "SASL_SSL", KAFKA_SASL_MECHANISM: "PLAIN", KAFKA_SASL_USERNAME: "u", ...password },
+      { brokers, tls: {}, login: { mechanism: "plain", username: "u", password: "canary" } },
+    ],
+    [
+      "a login in Java's form, and a file of authorities",
+      { brokers },
+      {
+        KAFKA_SECURITY_PROTOCOL: "SASL_SSL",
+        KAFKA_SASL_MECHANISM: "SCRAM-SHA-512",
+        KAFKA_SASL_JAAS_CONFIG: 'org.apache.kafka.common.security.scram.ScramLoginModule required username="u" password="canary";',
+      },
+      { brokers, tls: {}, login: { mechanism: "scram-sha-512", username: "u", password: "canary" } },
+    ],
+    ["a flag that counts more", { brokers, ssl: false }, { KAFKA_SECURITY_PROTOCOL: "SSL", KAFKA_BOOTSTRAP_SERVERS: "b:2" }, { brokers }],
+    [
+      "a login of flags",
+      { brokers, ...login },
+      { KAFKA_SECURITY_PROTOCOL: "SASL_SSL", ...password },
+      { brokers, tls: {}, login: { mechanism: "plain", username: "u", password: "canary" } },
+    ],
+    ["none without brokers", {}, { KAFKA_SECURITY_PROTOCOL: "SASL_SSL" }, {}],
+  ])("reads the variables of services, in the names of Java's clients: %s", (_case, flags, env, expected) => {
+    const { connection } = resolveCluster(flags, env);
+    expect(connection ?? {}).toEqual(expected);
+  });
+
   test("takes the registry's credentials from the environment", () => {
     const registry = { brokers, registry: "http://r" };
     const basic = { SCHEMA_REGISTRY_USERNAME: "u", SCHEMA_REGISTRY_PASSWORD: "p" };
@@ -53,6 +85,10 @@ describe("the connection to a secured cluster", () => {
     const token = { SCHEMA_REGISTRY_URL: "http://e", SCHEMA_REGISTRY_TOKEN: "t" };
     expect(resolveCluster({ brokers }, token).registry).toEqual({ url: "http://e", auth: { bearer: "t" } });
     expect(resolveCluster({ brokers }, { SCHEMA_REGISTRY_TOKEN: "t" }).registry).toBeUndefined();
+    const info = { SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO: "u:p:w" };
+    expect(resolveCluster(registry, info).registry).toEqual({ url: "http://r", auth: { basic: { username: "u", password: "p:w" } } });
+    const javas = { SCHEMA_REGISTRY_BEARER_AUTH_TOKEN: "t" };
+    expect(resolveCluster(registry, javas).registry).toEqual({ url: "http://r", auth: { bearer: "t" } });
   });
 });
 
@@ -76,6 +112,20 @@ describe("what contradicts itself is a usage error that names both, and holds no
     ["a user without a mechanism", { saslUsername: "u" }, password, ["--sasl-username", "--sasl-mechanism"]],
     ["a password alone", {}, password, ["KAFKA_SASL_PASSWORD", "--sasl-mechanism"]],
     ["a mechanism that is none", {}, { ...password, KAFKA_SASL_MECHANISM: "oauthbearer" }, ["KAFKA_SASL_MECHANISM", "scram-sha-512"]],
+    ["a protocol that is none", {}, { KAFKA_SECURITY_PROTOCOL: "TLS" }, ["KAFKA_SECURITY_PROTOCOL", "SASL_SSL"]],
+    ["a setting of TLS that cannot be done", {}, { KAFKA_SECURITY_PROTOCOL: "SSL", KAFKA_SSL_PROVIDER: "x" }, ["KAFKA_SSL_PROVIDER"]],
+    [
+      "a key that is encrypted",
+      {},
+      { KAFKA_SECURITY_PROTOCOL: "SSL", KAFKA_SSL_KEY_PASSWORD: "canary" },
+      ["KAFKA_SSL_KEY_PASSWORD", "not encrypted"],
+    ],
+    [
+      "a mechanism that is not known, with a protocol",
+      {},
+      { KAFKA_SECURITY_PROTOCOL: "SASL_SSL", KAFKA_SASL_MECHANISM: "OAUTHBEARER" },
+      ["KAFKA_SASL_MECHANISM"],
+    ],
     ["half a login to the registry", {}, { SCHEMA_REGISTRY_PASSWORD: "canary" }, ["SCHEMA_REGISTRY_PASSWORD", "SCHEMA_REGISTRY_USERNAME"]],
     [
       "two logins to the registry",

@@ -3,6 +3,7 @@ import { BenchError } from "../bench-error.ts";
 import type { ClusterConnection, RegistryConnection } from "../load/connection.ts";
 import type { FileSource, Source } from "../load/source.ts";
 import type { Terminal } from "../terminal.ts";
+import { inShortNames } from "./client-variables.ts";
 import { envValue } from "./env-value.ts";
 import { addLoginFlags, type LoginFlags, resolveLogin } from "./login-options.ts";
 import { collectBrokers, collectNames, parseCount, parseRegistryUrl } from "./option-values.ts";
@@ -65,14 +66,15 @@ export function resolveCluster(
   flags: SourceFlags,
   env: Terminal["env"],
 ): { readonly connection: ClusterConnection | undefined; readonly registry: RegistryConnection | undefined } {
-  const brokers = flags.brokers ?? envValue("KAFKA_BROKERS", env, collectBrokers);
+  const variables = inShortNames(flags, env);
+  const brokers = flags.brokers ?? envValue("KAFKA_BROKERS", variables, collectBrokers);
   const registry = resolveRegistry(flags.registry, env);
   if (brokers === undefined) {
     return { connection: undefined, registry };
   }
   const { fetchBytes } = flags;
-  const tls = resolveTls(flags, env);
-  const login = resolveLogin(flags, env);
+  const tls = resolveTls(flags, variables);
+  const login = resolveLogin(flags, variables);
   const connection = { brokers, ...(tls && { tls }), ...(login && { login }), ...(fetchBytes !== undefined && { fetchBytes }) };
   return { connection, registry };
 }

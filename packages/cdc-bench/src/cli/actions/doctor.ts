@@ -59,7 +59,7 @@ async function* checkCluster(flags: DoctorFlags, terminal: Terminal): AsyncGener
     ? { name: "registry", status: "skipped", detail: "none given (--registry or SCHEMA_REGISTRY_URL): needed for Avro" }
     : await checkRegistry(registry);
   if (connection === undefined) {
-    yield { name: "brokers", status: "skipped", detail: "none given (--brokers or KAFKA_BROKERS)" };
+    yield { name: "brokers", status: "skipped", detail: "none given (--brokers, KAFKA_BROKERS or KAFKA_BOOTSTRAP_SERVERS)" };
     return;
   }
   yield* checkBrokers(connection, registry, flags.topics ?? [], terminal);
