@@ -30,6 +30,11 @@ export class HeldEvents {
     return first;
   }
 
+  /** Events are held that are not dealt with. It is asked for every record, and `firstOffset` is not as cheap. */
+  get areSomeLeft(): boolean {
+    return this.#handled < this.#groups.length;
+  }
+
   /** Some group was taken, and not put back. */
   get areSomeTaken(): boolean {
     return this.#taken > 0;

@@ -86,7 +86,7 @@ export class SerialBatchRunner {
   /** Ends what finishes if nothing must be handled any more. What rests between two attempts may come again if nothing after it is handled. */
   #leaveWhatMayComeAgain(): void {
     const isHeldLeft = this.#isResting && !this.#held.areSomeTaken && !this.#records.isHeldOvertaken;
-    if (this.#life.isFinishing && this.#records.isUntouched && (this.#held.firstOffset === undefined || isHeldLeft)) {
+    if (this.#life.isFinishing && this.#records.isUntouched && (!this.#held.areSomeLeft || isHeldLeft)) {
       this.#parts.counters.handled -= this.#held.eventCount; // they count as handled from when they are held, and none of them is
       this.#life.finished();
     }

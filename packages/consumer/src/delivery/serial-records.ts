@@ -76,7 +76,7 @@ export class SerialRecords implements SerialPhase {
 
   /** Some record is handled that comes after one that is held: if the held one came again, the handled one would come twice. */
   get isHeldOvertaken(): boolean {
-    return this.#isHeldOvertaken || (this.#isHandedOn && !this.#isRecordOpen && this.#held.firstOffset !== undefined);
+    return this.#isHeldOvertaken || (this.#isHandedOn && !this.#isRecordOpen && this.#held.areSomeLeft);
   }
 
   /** Everything below this offset is handled, apart from what is held. */
