@@ -6,7 +6,8 @@ import { PassThrough } from "node:stream";
 import { afterAll, describe, expect, test } from "vitest";
 import { exitCodes } from "../exit-codes.ts";
 import { runProgram } from "./program.ts";
-import { resolveCluster, type SourceFlags } from "./source-options.ts";
+import { resolveCluster } from "./resolve-source.ts";
+import type { SourceFlags } from "./source-options.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "cdc-bench-options-"));
 const key = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }) as string;

@@ -16,7 +16,7 @@ import { resolveDemands } from "../demand-options.ts";
 import { openProfiling } from "../profile-options.ts";
 import type { Profiling } from "../../profile/profiling.ts";
 import { writeResult } from "../result-options.ts";
-import { resolveSource } from "../source-options.ts";
+import { resolveSource } from "../resolve-source.ts";
 import { defaultRounds, quick } from "../../codec/how-much.ts";
 import type { CodecFlags } from "../codec.ts";
 

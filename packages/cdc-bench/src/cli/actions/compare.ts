@@ -24,7 +24,7 @@ import { resolveDemands } from "../demand-options.ts";
 import { openProfiling } from "../profile-options.ts";
 import type { Profiling } from "../../profile/profiling.ts";
 import { writeResult } from "../result-options.ts";
-import { resolveCluster, resolveSource } from "../source-options.ts";
+import { resolveCluster, resolveSource } from "../resolve-source.ts";
 
 export async function compare(flags: CompareFlags, terminal: Terminal): Promise<ExitCode> {
   const { connection, registry } =

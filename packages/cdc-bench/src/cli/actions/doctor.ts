@@ -10,7 +10,7 @@ import { type Check, checkText, doctorExitCode, doctorJson } from "../../doctor/
 import { toJsonText } from "../../report/json-text.ts";
 import { openResultSink } from "../../report/result-sink.ts";
 import type { Terminal } from "../../terminal.ts";
-import { resolveCluster, resolveSource } from "../source-options.ts";
+import { resolveCluster, resolveSource } from "../resolve-source.ts";
 import type { DoctorFlags } from "../doctor.ts";
 
 /** Every check says its line as soon as it is known; a later one does not wait for the user to cure an earlier one. */

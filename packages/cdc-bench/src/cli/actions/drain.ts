@@ -23,7 +23,7 @@ import type { DrainFlags } from "../drain.ts";
 import { envValue } from "../env-value.ts";
 import { openProfiling } from "../profile-options.ts";
 import { writeResult } from "../result-options.ts";
-import { resolveCluster } from "../source-options.ts";
+import { resolveCluster } from "../resolve-source.ts";
 
 export async function drain(flags: DrainFlags, terminal: Terminal): Promise<ExitCode> {
   const { connection, registry } = resolveCluster(flags, terminal.env);

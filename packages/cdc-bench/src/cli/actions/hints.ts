@@ -11,7 +11,7 @@ import { isRegistryAtFault } from "../../registry-fault.ts";
 import { openResultSink } from "../../report/result-sink.ts";
 import type { Terminal } from "../../terminal.ts";
 import { patternOf, type SeenTable, SeenTables } from "../../types/seen-tables.ts";
-import { resolveCluster, resolveSource } from "../source-options.ts";
+import { resolveCluster, resolveSource } from "../resolve-source.ts";
 import type { HintsFlags } from "../hints.ts";
 
 /** Writes the option `topics` of `createDecoder` as JSON, which `inspect --hints` takes as well. */

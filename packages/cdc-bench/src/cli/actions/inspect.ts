@@ -17,7 +17,7 @@ import { columnsOf } from "../../report/text-width.ts";
 import { untypedNotes } from "../../report/untyped-notes.ts";
 import { readerLeft, type Terminal } from "../../terminal.ts";
 import { eventFilterOf, type InspectFlags, maskOf, recordFilterOf, refuseContradictions } from "../inspect-options.ts";
-import { resolveSource } from "../source-options.ts";
+import { resolveSource } from "../resolve-source.ts";
 
 /** Prints the records of the source that the filters let through. One that cannot be decoded is a line like the others. */
 export async function inspect(flags: InspectFlags, terminal: Terminal): Promise<ExitCode> {

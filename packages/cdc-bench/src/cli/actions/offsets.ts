@@ -8,7 +8,7 @@ import { toJsonText } from "../../report/json-text.ts";
 import { offsetsJson, type OffsetsReport, offsetsText } from "../../offsets/offsets-report.ts";
 import { openResultSink } from "../../report/result-sink.ts";
 import type { Terminal } from "../../terminal.ts";
-import { resolveCluster } from "../source-options.ts";
+import { resolveCluster } from "../resolve-source.ts";
 import type { OffsetsFlags } from "../offsets.ts";
 
 export async function offsets(flags: OffsetsFlags, terminal: Terminal): Promise<ExitCode> {

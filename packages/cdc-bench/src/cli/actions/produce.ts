@@ -18,7 +18,7 @@ import { resolveDemands } from "../demand-options.ts";
 import type { ProduceFlags } from "../produce.ts";
 import { openProfiling } from "../profile-options.ts";
 import { writeResult } from "../result-options.ts";
-import { resolveCluster } from "../source-options.ts";
+import { resolveCluster } from "../resolve-source.ts";
 
 const acksOf: Readonly<Record<ProduceFlags["acks"], Acks>> = { all: -1, "1": 1, "0": 0 };
 

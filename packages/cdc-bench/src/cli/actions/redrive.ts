@@ -13,7 +13,7 @@ import { createObserver } from "../../observe/observer.ts";
 import { formatCount } from "../../report/quantities.ts";
 import { openResultSink } from "../../report/result-sink.ts";
 import type { Terminal } from "../../terminal.ts";
-import { resolveCluster } from "../source-options.ts";
+import { resolveCluster } from "../resolve-source.ts";
 import type { RedriveFlags } from "../redrive.ts";
 
 export async function redrive(flags: RedriveFlags, terminal: Terminal): Promise<ExitCode> {

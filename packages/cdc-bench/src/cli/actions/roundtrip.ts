@@ -22,7 +22,7 @@ import type { Profiling } from "../../profile/profiling.ts";
 import { resolveRedis } from "../redis-options.ts";
 import { writeResult } from "../result-options.ts";
 import type { RoundtripFlags } from "../roundtrip.ts";
-import { resolveCluster } from "../source-options.ts";
+import { resolveCluster } from "../resolve-source.ts";
 
 /** What the result says it was measured with, beside kafkajs and avsc. */
 const peers = ["ajv", "protobufjs", "@msgpack/msgpack", "cborg"];

@@ -19,7 +19,7 @@ import { type Demands, judge, verdictExitCode } from "../../verdict/verdict.ts";
 import { resolveDemands } from "../demand-options.ts";
 import { openProfiling } from "../profile-options.ts";
 import { writeResult } from "../result-options.ts";
-import { resolveSource } from "../source-options.ts";
+import { resolveSource } from "../resolve-source.ts";
 import type { RunFlags } from "../run.ts";
 
 /** A backlog that sends nothing for so long has nothing left: its last offsets may be transaction markers. */

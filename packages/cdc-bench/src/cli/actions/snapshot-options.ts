@@ -11,7 +11,7 @@ import type { Terminal } from "../../terminal.ts";
 import { envValue } from "../env-value.ts";
 import { parseRegistryUrl } from "../option-values.ts";
 import type { SnapshotFlags } from "../snapshot.ts";
-import { resolveCluster } from "../source-options.ts";
+import { resolveCluster } from "../resolve-source.ts";
 import { readStackState } from "../stack-state.ts";
 
 /** Where everything is, of flags, environment and the stack. */

@@ -18,7 +18,7 @@ import { resolveTuning } from "../catch-up-options.ts";
 import { resolveDemands } from "../demand-options.ts";
 import { writeResult } from "../result-options.ts";
 import type { SoakFlags } from "../soak.ts";
-import { resolveCluster } from "../source-options.ts";
+import { resolveCluster } from "../resolve-source.ts";
 import { cleanWith } from "./clean-with.ts";
 
 export async function soak(flags: SoakFlags, terminal: Terminal): Promise<ExitCode> {

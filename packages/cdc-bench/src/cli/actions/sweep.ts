@@ -22,7 +22,7 @@ import { resolveProxy, resolveTuning } from "../catch-up-options.ts";
 import { resolveDemands } from "../demand-options.ts";
 import { openProfiling } from "../profile-options.ts";
 import { writeResult } from "../result-options.ts";
-import { resolveCluster } from "../source-options.ts";
+import { resolveCluster } from "../resolve-source.ts";
 import type { SweepFlags } from "../sweep.ts";
 import { cleanWith } from "./clean-with.ts";
 

@@ -15,7 +15,7 @@ import type { Terminal } from "../../terminal.ts";
 import { declarationsOf } from "../../types/declarations.ts";
 import { patternOf, type SeenTable, SeenTables } from "../../types/seen-tables.ts";
 import { textLiteral } from "../../types/text-literal.ts";
-import { resolveCluster, resolveSource } from "../source-options.ts";
+import { resolveCluster, resolveSource } from "../resolve-source.ts";
 import type { TypesFlags } from "../types.ts";
 
 export async function types(flags: TypesFlags, terminal: Terminal): Promise<ExitCode> {

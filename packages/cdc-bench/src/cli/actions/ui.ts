@@ -18,7 +18,8 @@ import { createReportAddresses } from "../../ui/report-pages.ts";
 import type { ListedTopic, UiParts } from "../../ui/routes.ts";
 import { createRunSession } from "../../ui/run-session.ts";
 import { startUiServer } from "../../ui/server.ts";
-import { addClusterFlags, resolveCluster, type SourceFlags } from "../source-options.ts";
+import { resolveCluster } from "../resolve-source.ts";
+import { addClusterFlags, type SourceFlags } from "../source-options.ts";
 import type { UiFlags } from "../ui.ts";
 
 /** How long a run may take to write what it has, before we leave: it goes on writing without us. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { resolveSource } from "./source-options.ts";
+import { resolveSource } from "./resolve-source.ts";
 
 const cluster = { brokers: ["a:1"], topics: ["t"] };
 const resolved = { connection: { brokers: ["a:1"] }, topics: ["t"] };

@@ -1,0 +1,72 @@
+import { BenchError } from "../bench-error.ts";
+import type { ClusterConnection, RegistryConnection } from "../load/connection.ts";
+import type { FileSource, Source } from "../load/source.ts";
+import type { Terminal } from "../terminal.ts";
+import { inShortNames } from "./client-variables.ts";
+import { envValue } from "./env-value.ts";
+import { resolveLogin } from "./login-options.ts";
+import { collectBrokers } from "./option-values.ts";
+import { resolveRegistry } from "./registry-options.ts";
+import type { SourceFlags } from "./source-options.ts";
+import { resolveTls } from "./tls-options.ts";
+
+/** The one source that flags and environment name, or a sentence about what is missing or contradictory. */
+export function resolveSource(flags: SourceFlags, env: Terminal["env"]): Source {
+  if (flags.file !== undefined) {
+    return fileSource(flags, flags.file, env);
+  }
+  if (flags.schemas !== undefined) {
+    throw new BenchError("usage", "--schemas goes with --file: topics of a cluster take their schemas from --registry.");
+  }
+  const { connection, registry } = resolveCluster(flags, env);
+  if (connection === undefined) {
+    throw new BenchError("usage", "nothing to read from: give --brokers HOST:PORT and --topics NAME, or --file RECORDING.");
+  }
+  if (flags.topics === undefined) {
+    throw new BenchError("usage", "which topics? Give --topics NAME, several separated by commas.");
+  }
+  return { kind: "cluster", connection, topics: flags.topics, registry };
+}
+
+/** Brokers and registry of flags and environment, each perhaps absent. */
+export function resolveCluster(
+  flags: SourceFlags,
+  env: Terminal["env"],
+): { readonly connection: ClusterConnection | undefined; readonly registry: RegistryConnection | undefined } {
+  const variables = inShortNames(flags, env);
+  const brokers = flags.brokers ?? envValue("KAFKA_BROKERS", variables, collectBrokers);
+  const registry = resolveRegistry(flags.registry, env);
+  if (brokers === undefined) {
+    return { connection: undefined, registry };
+  }
+  const { fetchBytes } = flags;
+  const tls = resolveTls(flags, variables);
+  const login = resolveLogin(flags, variables);
+  const connection = { brokers, ...(tls && { tls }), ...(login && { login }), ...(fetchBytes !== undefined && { fetchBytes }) };
+  return { connection, registry };
+}
+
+function fileSource(flags: SourceFlags, file: string, env: Terminal["env"]): FileSource {
+  if (flags.brokers !== undefined || flags.topics !== undefined) {
+    throw new BenchError("usage", "--file and --brokers/--topics are two sources: give one of them.");
+  }
+  const stray = brokerFlags.find(([name]) => flags[name] !== undefined);
+  if (stray !== undefined) {
+    throw new BenchError("usage", `--file and ${stray[1]} do not go together: a recording is read without brokers.`);
+  }
+  if (flags.schemas !== undefined && flags.registry !== undefined) {
+    throw new BenchError("usage", "--schemas and --registry are two sources of schemas: give one of them.");
+  }
+  const registry = flags.schemas === undefined ? resolveRegistry(flags.registry, env) : undefined;
+  return { kind: "file", file, schemasFile: flags.schemas, registry };
+}
+
+const brokerFlags: readonly (readonly [keyof SourceFlags, string])[] = [
+  ["ssl", "--ssl/--no-ssl"],
+  ["sslCa", "--ssl-ca"],
+  ["sslCert", "--ssl-cert"],
+  ["sslKey", "--ssl-key"],
+  ["saslMechanism", "--sasl-mechanism"],
+  ["saslUsername", "--sasl-username"],
+  ["fetchBytes", "--fetch-bytes"],
+];
