@@ -152,7 +152,7 @@ export class SerialBatchRunner {
     const { recovery } = this.#parts;
     const phase = this.#phase;
     const { fence } = this.#life;
-    const { failure, tries } = phase.failureOf(error);
+    const { failure, tries, isolate } = phase.failureOf(error);
     return recovery.recover<Promise<void> | null>({
       failure,
       tries,
@@ -168,10 +168,10 @@ export class SerialBatchRunner {
         return pause;
       },
       isolate:
-        failure.through === null
+        isolate === null
           ? null
           : () => {
-              phase.isolate();
+              isolate();
               return resolved;
             },
       setAside: () =>

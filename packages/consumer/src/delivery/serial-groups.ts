@@ -44,25 +44,18 @@ export class SerialGroups implements SerialPhase {
   failureOf(error: unknown): FailedAttempt {
     const { records, events, tries } = this.#current;
     const stage = this.#stage;
-    const [record = 0] = records;
-    const last = records.at(-1);
-    const through = last === undefined || last === record ? null : this.#batch.offsetAt(last);
+    const [first = 0] = records;
+    const last = records.at(-1) ?? first;
     const event = stage === "handle" ? (events[0] ?? null) : null;
-    return { failure: { stage, error, place: this.#placeOf(record), event, sink: null, through }, tries };
+    const failed = { stage, error, place: this.#placeOf(first), event, sink: null };
+    return last === first
+      ? { failure: { ...failed, through: null }, tries, isolate: null }
+      : { failure: { ...failed, through: this.#batch.offsetAt(last) }, tries, isolate: () => this.#held.isolate() };
   }
 
   retryAfter(delayMs: number): Promise<void> {
     this.#held.putBack();
     return this.#life.fence.pause(delayMs);
-  }
-
-  isolate(): boolean {
-    const { records } = this.#current;
-    const areSeveral = records.some((record) => record !== records[0]);
-    if (areSeveral) {
-      this.#held.isolate();
-    }
-    return areSeveral;
   }
 
   skip(): void {
@@ -103,7 +96,8 @@ export class SerialGroups implements SerialPhase {
     if (parked === undefined) {
       return group.handle(group.events);
     }
-    if (this.isolate()) {
+    if (group.records.at(-1) !== group.records[0]) {
+      this.#held.isolate();
       return undefined;
     }
     this.#isParking = true;

@@ -6,6 +6,8 @@ import type { WorkInHand } from "../observe/waits.ts";
 export interface FailedAttempt {
   readonly failure: Failure;
   readonly tries: Tries;
+  /** The next step attempts one by one what failed together: only one of the records may be to blame. Null if it was one. */
+  readonly isolate: (() => void) | null;
 }
 
 /** One of the two phases of the serial work on a fetched batch: its records one by one, and then what was held for batch handlers. */
@@ -18,8 +20,6 @@ export interface SerialPhase {
   failureOf(error: unknown): FailedAttempt;
   /** The next step attempts again what failed. Resolves when that may be. */
   retryAfter(delayMs: number): Promise<void>;
-  /** If several records failed together, the next step attempts them one by one: only one of them may be to blame. False if it was one. */
-  isolate(): boolean;
   /** What failed is dealt with in another way: the next step goes on after it. */
   skip(): void;
   /** What is in hand. */

@@ -111,7 +111,8 @@ export class SerialRecords implements SerialPhase {
     const stage = this.#stage;
     const event = stage === "handle" ? (this.#events[this.#nextEvent - 1] ?? null) : null;
     this.#tries ??= noTries();
-    return { failure: { stage, error, place: this.#place, event, sink: null, through: null }, tries: this.#tries };
+    const failure: Failure = { stage, error, place: this.#place, event, sink: null, through: null };
+    return { failure, tries: this.#tries, isolate: null };
   }
 
   /**
@@ -128,10 +129,6 @@ export class SerialRecords implements SerialPhase {
     this.#parts.counters.handled--;
     const { reading, fence } = this.#life;
     return (this.#nextEvent === 0 ? reading : fence).pause(delayMs);
-  }
-
-  isolate(): boolean {
-    return false;
   }
 
   skip(): void {

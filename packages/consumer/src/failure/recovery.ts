@@ -28,9 +28,9 @@ export interface RecoveryParts {
 }
 
 /** What becomes of a failed record. */
-type FailureDecision =
+type FailureDecision<Outcome> =
   | { readonly kind: "retry"; readonly delayMs: number }
-  | { readonly kind: "isolate" }
+  | { readonly kind: "isolate"; readonly isolate: () => Outcome }
   | { readonly kind: "set-aside" }
   | { readonly kind: "halt"; readonly error: Error };
 
@@ -84,7 +84,7 @@ export class Recovery {
       case "retry":
         return work.retryAfter(decision.delayMs);
       case "isolate":
-        return (work.isolate ?? work.setAside)(); // decided only if it is not null
+        return decision.isolate();
       case "set-aside":
         return work.setAside();
       case "halt":
@@ -93,7 +93,7 @@ export class Recovery {
   }
 
   /** Never throws: the caller has a record in hand that nobody else would take. What goes wrong here halts the consumer. */
-  #decide<Outcome>(work: FailedWork<Outcome>): FailureDecision {
+  #decide<Outcome>(work: FailedWork<Outcome>): FailureDecision<Outcome> {
     try {
       return this.#judge(work);
     } catch (error) {
@@ -101,7 +101,7 @@ export class Recovery {
     }
   }
 
-  #judge<Outcome>({ failure, tries, isolate }: FailedWork<Outcome>): FailureDecision {
+  #judge<Outcome>({ failure, tries, isolate }: FailedWork<Outcome>): FailureDecision<Outcome> {
     const { options, clock, random, counters, logger, waits } = this.#parts;
     if (failure.stage === "read") {
       return { kind: "halt", error: haltErrorOf(failure) };
@@ -116,7 +116,7 @@ export class Recovery {
     if (policyDecision.kind !== "retry") {
       endWait(tries);
       if (policyDecision.kind === "poison" && isolate !== null) {
-        return { kind: "isolate" };
+        return { kind: "isolate", isolate };
       }
       const isHalt = policyDecision.kind === "halt" || options.poison === "halt";
       return isHalt ? { kind: "halt", error: haltErrorOf(failure) } : { kind: "set-aside" };
