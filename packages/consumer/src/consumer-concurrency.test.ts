@@ -1,9 +1,9 @@
 import type { CdcEvent, Decoder, RecordCursor } from "@cdckit/decode";
-import { memory, MemoryBroker, type VirtualClock, virtualClock } from "@cdckit/testkit";
+import { memory, MemoryBroker, RecordArrayBatch, recordOf, type VirtualClock, virtualClock } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { type Consumer, createConsumer } from "./consumer.ts";
 import type { DeliveryOptions } from "./delivery/delivery-options.ts";
-import type { DriverSink, PartitionAssignment } from "./driver.ts";
+import type { DriverSink, KafkaDriver, PartitionAssignment } from "./driver.ts";
 import type { ConsumerOptions } from "./options.ts";
 
 const rowDecoder: Decoder = {
@@ -57,6 +57,62 @@ function committed(broker: MemoryBroker, partition = 0): bigint | null {
 }
 
 describe("concurrency", () => {
+  test.each([1, 2])(
+    "a partition that was given up with a handler that never ends holds up no other: concurrency %i",
+    async (concurrency) => {
+      const clock = virtualClock();
+      const [given, kept] = [0, 1].map((partition) => ({ topic: "t", partition, epoch: 1 })) as [PartitionAssignment, PartitionAssignment];
+      const batchOf = (assignment: PartitionAssignment): RecordArrayBatch =>
+        new RecordArrayBatch({
+          assignment,
+          records: [recordOf(Buffer.from("row"), { topic: "t", partition: assignment.partition, offset: 0n })],
+        });
+      const held = { [given.partition]: false, [kept.partition]: false };
+      const setHeld = (isHeld: boolean) => (assignments: readonly PartitionAssignment[]) =>
+        assignments.forEach(({ partition }) => (held[partition] = isHeld));
+      let sink: DriverSink | undefined;
+      const driver: KafkaDriver = {
+        ...memory({ broker: new MemoryBroker({ t: 2 }, { clock }) }),
+        connect: async (_, own) => {
+          sink = own;
+          clock.after(1, () => {
+            own.assigned([given, kept]);
+            void own.batch(batchOf(given));
+          });
+          return { commit: async () => {}, pause: setHeld(true), resume: setHeld(false), close: async () => {} };
+        },
+      };
+      const consumer = createConsumer({
+        driver,
+        groupId: "g",
+        topics: ["t"],
+        decoder: rowDecoder,
+        signals: false,
+        clock,
+        shutdownTimeoutMs: 500,
+        delivery: { concurrency, maxInFlightBytes: 1 },
+      });
+      const handled: number[] = [];
+      consumer.on("*", ({ record }) => {
+        handled.push(record.partition);
+        return record.partition === given.partition ? new Promise<void>(() => {}) : undefined;
+      });
+      const running = consumer.run();
+      await clock.advance(100);
+      expect(held[kept.partition]).toBe(true);
+      void sink?.revoked([given], "revoked");
+      await clock.advance(1_000);
+      expect(held[kept.partition]).toBe(false);
+      void sink?.batch(batchOf(kept));
+      await clock.advance(100);
+      expect(handled).toEqual([given.partition, kept.partition]);
+      expect(consumer.health().reasons).toEqual([]);
+      const stopping = Promise.allSettled([consumer.stop(), running]);
+      await clock.advance(10_000);
+      await stopping;
+    },
+  );
+
   test("as many records of different keys as allowed are handled at the same time, and records of one key in order", async () => {
     const { clock, broker, consumer } = setUp(["a=1", "a=2", "b=3", "c=4", "d=5", "b=6"], { concurrency: 3 });
     const log: string[] = [];

@@ -46,19 +46,24 @@ interface Setup {
   readonly consumer: Consumer;
 }
 
-function setUp(records: readonly (string | readonly [key: string, value: string])[], options: Partial<ConsumerOptions> = {}): Setup {
+interface SetupOptions extends Partial<ConsumerOptions> {
+  readonly maxBatchRecords?: number;
+}
+
+function setUp(records: readonly (string | readonly [key: string, value: string])[], options: SetupOptions = {}): Setup {
+  const { maxBatchRecords = 4, ...rest } = options;
   const clock = virtualClock();
   const broker = new MemoryBroker({ t: 1, dead: 1 }, { clock });
   broker.append("t", ...records.map((record) => (typeof record === "string" ? { value: record } : { key: record[0], value: record[1] })));
   const consumer = createConsumer({
-    driver: memory({ broker, maxBatchRecords: 4 }),
+    driver: memory({ broker, maxBatchRecords }),
     groupId: "g",
     topics: ["t"],
     decoder: new WordDecoder(),
     signals: false,
     clock,
     random: () => 0.5,
-    ...options,
+    ...rest,
   });
   return { clock, broker, consumer };
 }
@@ -351,6 +356,33 @@ describe("dead letters", () => {
     expect(error).toMatchObject({ code: "failures-systemic", at: { offset: 2n }, cause: { code: "malformed" } });
     expect(deadWords(setup.broker)).toHaveLength(2);
     expect(setup.broker.committed("g", "t", 0)).toBe(2n);
+  });
+
+  test("dead letters of a batch handler count as far apart as their records are", async () => {
+    const words = Array.from({ length: 400 }, (_, i) => (i % 40 === 0 ? "poison" : "good"));
+    const failure = { ...deadLetters, breaker: { maxInARow: 1, maxShare: 0.05 } };
+    const setup = setUp(words, { failure, maxBatchRecords: 400 });
+    setup.consumer.on("s.t", {
+      batch: (events) => {
+        if (events.some((event) => wordOf(event) === "poison")) {
+          throw new TypeError("poison");
+        }
+      },
+    });
+    const running = setup.consumer.run();
+    setup.clock.after(10_000, () => void setup.consumer.stop());
+    await setup.clock.run(running);
+    expect(deadWords(setup.broker)).toHaveLength(10);
+    expect(setup.broker.committed("g", "t", 0)).toBe(400n);
+  });
+
+  test("a record without a key parks none: it becomes a dead letter when as many keys are parked as may be", async () => {
+    const failure = { ...deadLetters, poison: "park-key", maxParkedKeys: 1 } as const;
+    const setup = setUp([["a", "poison"], "poison"], { failure });
+    await runToTheEnd(setup, () => {
+      throw new TypeError("poison");
+    });
+    expect(deadWords(setup.broker)).toEqual(["poison", "poison"]);
   });
 
   test("a driver that cannot write is refused at the start, before anything is read", async () => {

@@ -322,15 +322,17 @@ describe("a sink", () => {
     setup.clock.after(1, () => tables.owners.set(0, {}));
     tables.delayMs = 5;
     const running = consumer.run();
-    let reasons: readonly string[] = [];
+    let [reasons, isReady, isLive]: [readonly string[], boolean, boolean] = [[], true, false];
     setup.clock.after(60_000, () => {
-      reasons = consumer.health().reasons;
+      ({ reasons, ready: isReady, live: isLive } = consumer.health());
       void consumer.stop();
     });
     await setup.clock.run(running);
     expect(tables.rows).toEqual([]);
     expect(setup.broker.commits).toEqual([]);
     expect(reasons).toContainEqual(expect.stringContaining("belongs to another member"));
+    expect(reasons).toContainEqual(expect.stringMatching(/^the revocation of t\[0\] by the group is waited for since/));
+    expect([isReady, isLive]).toEqual([false, true]);
   });
 
   test.each([true, false])(

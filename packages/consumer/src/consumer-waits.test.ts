@@ -114,6 +114,19 @@ describe("health during a stall", () => {
     await stall({ clock, broker, consumer }, new RegExp(`^schema 7 \\(${url}\\) is waited for since`));
   });
 
+  test("names no handler while the dead letter of a record that it refused is written", async () => {
+    const setup = setUp({ failure: { poison: "dead-letter", deadLetterTopic: "dead" } });
+    setup.broker.faults.inject({ on: "send", how: "hangs", times: Number.POSITIVE_INFINITY });
+    setup.consumer.on("*", () => {
+      throw new TypeError("refused");
+    });
+    const running = setup.consumer.run();
+    running.catch(() => {});
+    const looks = await watch(setup, 60_000);
+    expect(looks.at(-1)?.health.reasons).toEqual([expect.stringMatching(/^the dead-letter topic dead at rows\[0\]@0 is waited for/)]);
+    await stop(setup, running);
+  });
+
   test("names a dead-letter topic that does not take the letter", async () => {
     const setup = setUp({ failure: { poison: "dead-letter", deadLetterTopic: "dead" } }, ["{", '{"id":2}']);
     setup.broker.faults.inject({ on: "send", how: "hangs" });

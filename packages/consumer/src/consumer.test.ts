@@ -1,5 +1,5 @@
 import { type CdcEvent, DecodeError, type Decoder, type RecordCursor } from "@cdckit/decode";
-import { memory, MemoryBroker } from "@cdckit/testkit";
+import { memory, MemoryBroker, RecordArrayBatch, recordOf, virtualClock } from "@cdckit/testkit";
 import { describe, expect, test, vi } from "vitest";
 import { systemClock } from "./clock.ts";
 import { type Consumer, createConsumer } from "./consumer.ts";
@@ -165,6 +165,86 @@ describe("run with handlers", () => {
       reconnects: 0,
       skipped: 0,
     });
+  });
+
+  test("batches without records are committed, also if the work on them rests until the event loop has come round", async () => {
+    const clock = virtualClock({ turnMs: 1 });
+    let busyMs = 0;
+    const assignments = Array.from({ length: 31 }, (_, partition) => ({ topic: "orders", partition, epoch: 1 }));
+    const [first, ...others] = assignments as [PartitionAssignment, ...PartitionAssignment[]];
+    const records = Array.from({ length: 40 }, (_, i) =>
+      recordOf(Buffer.from("create"), { topic: "orders", partition: 0, offset: BigInt(i) }),
+    );
+    const committedTo = new Map<number, bigint>();
+    const driver: KafkaDriver = {
+      ...memory({ broker: new MemoryBroker({ orders: 31 }, { clock }) }),
+      connect: async (_, sink) => {
+        clock.after(1, () => {
+          sink.assigned(assignments);
+          void sink.batch(new RecordArrayBatch({ assignment: first, records }));
+          for (const assignment of others) {
+            void sink.batch(new RecordArrayBatch({ assignment, records: [], nextOffset: 5n }));
+          }
+        });
+        return {
+          commit: async (offsets) => offsets.forEach(({ assignment, offset }) => committedTo.set(assignment.partition, offset)),
+          pause: () => {},
+          resume: () => {},
+          close: async () => {},
+        };
+      },
+    };
+    const consumer = createConsumer({
+      driver,
+      groupId: "g",
+      topics: ["orders"],
+      decoder: wordDecoder,
+      signals: false,
+      clock: {
+        nowMs: () => clock.nowMs() + busyMs,
+        wallMs: () => clock.wallMs() + busyMs,
+        after: (delayMs, call) => clock.after(delayMs, call),
+        yieldToEventLoop: () => clock.yieldToEventLoop(),
+      },
+      delivery: { commitIntervalMs: 1 },
+    });
+    consumer.on("*", ({ record }) => {
+      if (record.offset < 39n) {
+        return undefined;
+      }
+      busyMs += 20; // in one turn with the batches that follow
+      return new Promise<void>((resolve) => void clock.after(50, resolve));
+    });
+    clock.after(300, () => void consumer.stop());
+    await clock.run(consumer.run());
+    expect(committedTo).toEqual(new Map(assignments.map(({ partition }) => [partition, partition === 0 ? 40n : 5n])));
+  });
+
+  test.each([
+    { concurrency: 1, slot: "create" },
+    { concurrency: 4, slot: "create" },
+    { concurrency: 1, slot: "batch" },
+    { concurrency: 4, slot: "batch" },
+  ])("counts never go down, and hold only what went well: $slot, concurrency $concurrency", async ({ concurrency, slot }) => {
+    const seen: (readonly [events: number, handled: number])[] = [];
+    const retry = { attempts: 5, initialDelayMs: 1, maxDelayMs: 1 };
+    const { consumer } = consumerOf(times(40), { delivery: { concurrency }, failure: { retry } });
+    let calls = 0;
+    const attempt = async (): Promise<void> => {
+      const { events, handled } = consumer.health().counts;
+      seen.push([events, handled]);
+      if (++calls % 3 === 0) {
+        throw new Error("now and then");
+      }
+    };
+    consumer.on("inventory.orders", { [slot]: attempt });
+    const running = consumer.run();
+    await expect.poll(() => consumer.health().counts.handled).toBe(40);
+    await consumer.stop();
+    await running;
+    expect(seen).toEqual(seen.toSorted(([a, b], [c, d]) => a - c || b - d));
+    expect(seen[0]?.[1]).toBe(0);
+    expect(consumer.health().counts).toMatchObject({ events: 40, handled: 40 });
   });
 
   test("a failing handler halts before its record, with its place and its cause", async () => {
@@ -373,6 +453,7 @@ describe("stop", () => {
     await consumer.stop();
     expect(await failureOf(consumer.stream().next())).toMatchObject({
       code: "wrong-phase",
+      message: expect.stringContaining("was stopped before it was started"),
     });
   });
 

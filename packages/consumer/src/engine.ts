@@ -73,6 +73,7 @@ export class ConsumerEngine {
       logger: options.logger,
       clock: options.clock,
       checkpoint: () => this.#dispatcher?.checkpoint(),
+      fail: (error) => this.fail(error),
       groupId: options.groupId,
       waits,
     });
@@ -118,7 +119,8 @@ export class ConsumerEngine {
   /** A consumer is started once: a second start must not touch what the first one uses. */
   refuseUnlessIdle(): void {
     if (this.phase !== "idle") {
-      throw new ConsumerError("wrong-phase", `this consumer was started before and is ${this.phase}; create a new one`);
+      const what = this.#dispatcher === undefined ? "was stopped before it was started" : `was started before and is ${this.phase}`;
+      throw new ConsumerError("wrong-phase", `this consumer ${what}; create a new one`);
     }
   }
 
@@ -166,12 +168,21 @@ export class ConsumerEngine {
 
   /** Writes through the driver. Resolves when every replica has the records. */
   async send(records: readonly OutgoingRecord[]): Promise<void> {
-    await this.#connection.session?.send?.(records);
+    const { session } = this.#connection;
+    if (session?.send === undefined) {
+      throw this.#cannotWrite(); // refused at the start: to go on would mean that the records are written
+    }
+    await session.send(records);
   }
 
   /** Writes records and commits offsets in one transaction of the driver. */
   transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
-    return this.#committer.commitWith(offsets, async (session) => session.transact?.(records, offsets));
+    return this.#committer.commitWith(offsets, async (session) => {
+      if (session.transact === undefined) {
+        throw this.#cannotWrite();
+      }
+      await session.transact(records, offsets);
+    });
   }
 
   /** From here on the start refuses a driver without transactions. */
@@ -366,6 +377,13 @@ export class ConsumerEngine {
   /** Ends with the closing phase, too: the timer of a drain that nobody waits for would keep the process alive. */
   #drainedInTime(drained: Promise<unknown>): Promise<boolean> {
     return this.#settledWithin(this.#closing.orOpened(drained), this.#options.shutdownTimeoutMs);
+  }
+
+  #cannotWrite(): ConsumerError {
+    return new ConsumerError(
+      "unsupported-by-driver",
+      `expected a session of the ${this.#options.driver.name} driver that can write, found none`,
+    );
   }
 
   #settledWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {

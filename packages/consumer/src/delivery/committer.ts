@@ -16,6 +16,8 @@ export interface CommitterParts {
   readonly lease: Lease;
   /** Brings the ledgers up to what is handled at this moment, even in the middle of a batch. */
   readonly checkpoint: () => void;
+  /** Halts the consumer. */
+  readonly fail: (error: Error) => void;
 }
 
 /**
@@ -47,7 +49,8 @@ export class Committer {
 
   /** Commits everything that is handled now. Never rejects: a failed commit is logged, and the next commit includes it. */
   commit(): Promise<void> {
-    const next = this.#inProgress.then(() => this.#commitNow());
+    // What throws here is a mistake of our own. No commit would follow it, and nobody would hear of that.
+    const next = this.#inProgress.then(() => this.#commitNow()).catch((error: unknown) => this.#parts.fail(toError(error)));
     this.#inProgress = next;
     return next;
   }
@@ -58,10 +61,11 @@ export class Committer {
       if (this.#parts.lease.isOver) {
         throw leaseOverError();
       }
-      if (this.#session !== undefined) {
-        await work(this.#session);
-        this.#parts.ledgers.markCommitted(offsets);
+      if (this.#session === undefined) {
+        throw new TypeError("expected a session of the driver, found none");
       }
+      await work(this.#session);
+      this.#parts.ledgers.markCommitted(offsets);
     });
     this.#inProgress = done.catch(ignore); // the caller gets the error
     return done;

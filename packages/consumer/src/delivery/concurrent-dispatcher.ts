@@ -125,7 +125,7 @@ export class ConcurrentDispatcher implements Dispatcher {
       halt: (error) => run.halt(error),
       moved: () => run.moved(),
       rested: () => run.rested(),
-      fenced: ({ name }) => run.fencedBy(`${assignment.topic}[${assignment.partition}] belongs to another member, says the sink ${name}`),
+      fenced: ({ name }) => run.close(`${assignment.topic}[${assignment.partition}] belongs to another member, says the sink ${name}`),
     });
   }
 

@@ -101,27 +101,19 @@ export class ConcurrentPartitionRunner implements LaneOwner {
     this.#onChange.wake();
   }
 
-  /** Lets nothing start any more. What is under way ends, and is settled if it ends well. */
-  close(): void {
-    this.life.fenceOff();
-    this.#released();
-  }
-
-  /**
-   * The partition is another member's, and the group may tell this member much later. What is in memory is dropped: all that time it would
-   * count against the other partitions, and could hold them up.
-   */
-  fencedBy(because: string): void {
+  /** Lets nothing start any more. What is under way ends, and is settled if it ends well. `because`: another member has the partition. */
+  close(because?: string): void {
     this.life.fenceOff(because);
-    this.#released();
-    this.batches.drop();
+    this.#release();
+    if (because !== undefined) {
+      this.#parts.recovery.awaitRevocation(this.assignment);
+    }
   }
 
   /** The work has come to its end, after {@link end} and {@link idle}. What is not handled comes again, to the next owner. */
   finished(): void {
     this.life.finished();
-    this.#released();
-    this.batches.drop();
+    this.#release();
   }
 
   /** Resolves when everything that was taken is handled, or waits for the next batch of a handler or sink; or when nothing starts any more. */
@@ -181,9 +173,14 @@ export class ConcurrentPartitionRunner implements LaneOwner {
     this.#stages.finish(this.life.finishesUpTo);
   }
 
-  #released(): void {
+  /**
+   * What is in memory is dropped. What is under way may take for ever, and the group may take the partition away much later: all that time it
+   * would count against the other partitions, and could hold them up.
+   */
+  #release(): void {
     this.#stages.close();
     this.#parts.recovery.endWaits(this.assignment);
+    this.batches.drop();
     this.#onChange.wake();
   }
 

@@ -19,17 +19,12 @@ export function handlerStage(
       if (events.length === 0) {
         return undefined;
       }
-      const handled = (): void => parts.handles(entries.at(-1)?.record.offset ?? -1n);
+      const handled = (): void => {
+        counters.handled += events.length;
+        parts.handles(entries.at(-1)?.record.offset ?? -1n);
+      };
       const pending = pendingOf(handle(events));
-      counters.handled += events.length;
-      if (pending === null) {
-        handled();
-        return undefined;
-      }
-      return pending.then(handled, (error: unknown) => {
-        counters.handled -= events.length;
-        throw error;
-      });
+      return pending === null ? handled() : pending.then(handled);
     },
   });
 }

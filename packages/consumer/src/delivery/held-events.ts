@@ -9,6 +9,8 @@ export interface HeldGroup {
   readonly events: CdcEvent[];
   /** The batch's handle of the record of each event. */
   readonly records: number[];
+  /** The same of its ordinal; see `RecordPlace`. */
+  readonly ordinals: number[];
   readonly tries: Tries;
 }
 
@@ -40,9 +42,9 @@ export class HeldEvents {
     return this.#taken > 0;
   }
 
-  /** Events that were held, whether or not their group was taken. */
-  get eventCount(): number {
-    return this.#groups.reduce((count, { events }) => count + events.length, 0);
+  /** There is a group that {@link take} would hand on. */
+  get areSomeUntaken(): boolean {
+    return this.#taken < this.#groups.length;
   }
 
   /** The group that was taken last. */
@@ -50,14 +52,15 @@ export class HeldEvents {
     return this.#groups[this.#taken - 1];
   }
 
-  add(handle: BatchHandler, event: CdcEvent, batch: RecordBatch, record: number): void {
+  add(handle: BatchHandler, event: CdcEvent, batch: RecordBatch, record: number, ordinal: number): void {
     this.#batch = batch;
     const group = this.#groups.find((candidate) => candidate.handle === handle);
     if (group === undefined) {
-      this.#groups.push({ handle, events: [event], records: [record], tries: noTries() });
+      this.#groups.push({ handle, events: [event], records: [record], ordinals: [ordinal], tries: noTries() });
     } else {
       group.events.push(event);
       group.records.push(record);
+      group.ordinals.push(ordinal);
     }
   }
 
@@ -83,16 +86,18 @@ export class HeldEvents {
   }
 }
 
-function singlesOf({ handle, events, records }: HeldGroup): HeldGroup[] {
+function singlesOf({ handle, events, records, ordinals }: HeldGroup): HeldGroup[] {
   const singles: HeldGroup[] = [];
   for (const [i, event] of events.entries()) {
     const record = records[i] as number; // one for each event
+    const ordinal = ordinals[i] as number;
     const last = singles.at(-1);
     if (last !== undefined && last.records[0] === record) {
       last.events.push(event);
       last.records.push(record);
+      last.ordinals.push(ordinal);
     } else {
-      singles.push({ handle, events: [event], records: [record], tries: noTries() });
+      singles.push({ handle, events: [event], records: [record], ordinals: [ordinal], tries: noTries() });
     }
   }
   return singles;

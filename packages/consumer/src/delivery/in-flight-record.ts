@@ -6,6 +6,8 @@ import type { OffsetLedger, OffsetSpan } from "./offset-ledger.ts";
 /** A fetched batch in memory. It stays there until each of its records is handled. */
 export interface TakenBatch {
   readonly batch: FetchedBatch;
+  /** The ordinal of the record that was read last; see `RecordPlace`. */
+  ordinal: number;
   /** Records that are not handled. */
   open: number;
   walked: boolean;
@@ -22,6 +24,7 @@ export class InFlightRecord {
   readonly taken: TakenBatch;
   /** The batch's own handle. Below 0 for the end of the batch. */
   readonly record: number;
+  readonly ordinal: number;
   readonly offset: bigint;
   /** Where the partition goes on after it. */
   readonly next: bigint;
@@ -37,6 +40,7 @@ export class InFlightRecord {
     taken.open++;
     this.taken = taken;
     this.record = record;
+    this.ordinal = taken.ordinal;
     this.offset = record < 0 ? next : taken.batch.offsetAt(record);
     this.next = next;
     this.bytes = bytes;
@@ -47,7 +51,8 @@ export class InFlightRecord {
   get place(): RecordPlace {
     const { batch } = this.taken;
     const { assignment } = batch;
-    return this.record < 0 ? { assignment, batch: new EndOfBatch(batch), record: 0 } : { assignment, batch, record: this.record };
+    const { record, ordinal } = this;
+    return record < 0 ? { assignment, batch: new EndOfBatch(batch), record: 0, ordinal } : { assignment, batch, record, ordinal };
   }
 
   /** One more has to handle it. */

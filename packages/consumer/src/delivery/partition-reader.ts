@@ -66,6 +66,7 @@ export class PartitionReader {
       return false;
     }
     if (hasRecord) {
+      batches.hasRead(taken);
       turns.hasRead(taken.batch);
       this.#decode(taken);
     } else {
@@ -176,7 +177,7 @@ export class PartitionReader {
     return new InFlightRecord(taken, walk.record, taken.batch.offsetAt(walk.record) + 1n, bytes, this.#parts.batches);
   }
 
-  #placeIn({ batch }: TakenBatch): RecordPlace {
-    return { assignment: batch.assignment, batch, record: this.#walk?.record ?? 0 };
+  #placeIn({ batch, ordinal }: TakenBatch): RecordPlace {
+    return { assignment: batch.assignment, batch, record: this.#walk?.record ?? 0, ordinal };
   }
 }

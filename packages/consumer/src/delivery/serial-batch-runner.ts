@@ -87,7 +87,6 @@ export class SerialBatchRunner {
   #leaveWhatMayComeAgain(): void {
     const isHeldLeft = this.#isResting && !this.#held.areSomeTaken && !this.#records.isHeldOvertaken;
     if (this.#life.isFinishing && this.#records.isUntouched && (!this.#held.areSomeLeft || isHeldLeft)) {
-      this.#parts.counters.handled -= this.#held.eventCount; // they count as handled from when they are held, and none of them is
       this.#life.finished();
     }
   }
@@ -96,6 +95,7 @@ export class SerialBatchRunner {
     for (let pending: PromiseLike<unknown> | null = first; pending !== null; pending = this.#advanceOrRecover()) {
       try {
         await pending;
+        this.#phase.resumed();
       } catch (error) {
         await this.#recover(error);
       }
@@ -132,7 +132,7 @@ export class SerialBatchRunner {
       return reading;
     }
     if (this.#phase === this.#records) {
-      this.#endsAt = this.#records.isOver ? this.batch.nextOffset : this.#records.handledTo;
+      this.#endsAt = this.#records.handledTo;
       this.#phase = this.#groups;
     }
     const pending = this.#groups.advance();

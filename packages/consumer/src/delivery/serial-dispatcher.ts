@@ -23,6 +23,8 @@ export class SerialDispatcher implements Dispatcher {
   readonly #parts: SerialDispatcherParts;
   readonly #inProgress = new Map<SerialBatchRunner, Promise<void>>();
   readonly #inFlightBytes: InFlightBytes;
+  /** Counted in the bytes. */
+  readonly #inMemory = new Set<FetchedBatch>();
 
   constructor(parts: SerialDispatcherParts) {
     this.#parts = parts;
@@ -42,10 +44,10 @@ export class SerialDispatcher implements Dispatcher {
       .catch((error: unknown) => runner.fail(toError(error))) // as in #run
       .finally(() => {
         this.#inProgress.delete(runner);
-        this.#inFlightBytes.remove(batch);
-        this.#holdIfFull();
+        this.#release(batch);
       });
     this.#inProgress.set(runner, finished);
+    this.#inMemory.add(batch);
     this.#inFlightBytes.add(batch);
     this.#holdIfFull();
     return finished;
@@ -70,6 +72,9 @@ export class SerialDispatcher implements Dispatcher {
     for (let going = this.#inProgressOf(assignments); going.length > 0; going = this.#inProgressOf(assignments)) {
       for (const [runner] of going) {
         runner.end(how);
+        if (how === "fence") {
+          this.#release(runner.batch); // its handler may take for ever, and all that time it would hold up the other partitions
+        }
       }
       await Promise.all(going.map(([, finished]) => finished));
     }
@@ -97,6 +102,13 @@ export class SerialDispatcher implements Dispatcher {
 
   #inProgressOf(assignments: readonly PartitionAssignment[] | undefined): (readonly [SerialBatchRunner, Promise<void>])[] {
     return [...this.#inProgress].filter(([{ batch }]) => assignments === undefined || assignments.includes(batch.assignment));
+  }
+
+  #release(batch: FetchedBatch): void {
+    if (this.#inMemory.delete(batch)) {
+      this.#inFlightBytes.remove(batch);
+      this.#holdIfFull();
+    }
   }
 
   #holdIfFull(): void {

@@ -15,6 +15,8 @@ export class SerialGroups implements SerialPhase {
   readonly #held: HeldEvents;
   /** A record of a parked key is being written: no handler is to blame for what goes wrong. */
   #isParking = false;
+  /** A handler has the current group, and has not answered. */
+  #isAtHandler = false;
 
   constructor(batch: FetchedBatch, life: PartitionLife, held: HeldEvents, parts: RunnerParts) {
     this.#parts = parts;
@@ -26,7 +28,7 @@ export class SerialGroups implements SerialPhase {
   advance(): PromiseLike<unknown> | null {
     const { recovery, turns } = this.#parts;
     for (;;) {
-      const rest = turns.restBeforeBatch(this.#life.fence);
+      const rest = this.#held.areSomeUntaken ? turns.restBeforeBatch(this.#life.fence) : null;
       if (rest !== null) {
         return rest;
       }
@@ -34,23 +36,29 @@ export class SerialGroups implements SerialPhase {
       if (group === undefined) {
         return null;
       }
-      const pending = recovery.hasParkedKeys ? this.#parkOrHandle(group) : group.handle(group.events);
+      const pending = recovery.hasParkedKeys ? this.#parkOrHandle(group) : this.#handle(group);
       if (isThenable(pending)) {
         return pending;
       }
     }
   }
 
+  resumed(): void {
+    if (this.#isAtHandler) {
+      this.#answered(this.#current);
+    }
+  }
+
   failureOf(error: unknown): FailedAttempt {
-    const { records, events, tries } = this.#current;
-    const stage = this.#stage;
-    const [first = 0] = records;
-    const last = records.at(-1) ?? first;
+    const group = this.#current;
+    const { events, tries } = group;
+    const stage: Failure["stage"] = this.#isParking ? "read" : "handle";
+    this.#isAtHandler = false;
     const event = stage === "handle" ? (events[0] ?? null) : null;
-    const failed = { stage, error, place: this.#placeOf(first), event, sink: null };
-    return last === first
-      ? { failure: { ...failed, through: null }, tries, isolate: null }
-      : { failure: { ...failed, through: this.#batch.offsetAt(last) }, tries, isolate: () => this.#held.isolate() };
+    const failed = { stage, error, place: this.#placeOf(group, 0), event, sink: null };
+    return areSeveral(group)
+      ? { failure: { ...failed, through: this.#batch.offsetAt(lastOf(group)) }, tries, isolate: () => this.#held.isolate() }
+      : { failure: { ...failed, through: null }, tries, isolate: null };
   }
 
   retryAfter(delayMs: number): Promise<void> {
@@ -59,19 +67,13 @@ export class SerialGroups implements SerialPhase {
   }
 
   skip(): void {
-    this.#parts.counters.handled -= this.#isParking ? 0 : this.#current.events.length;
     this.#isParking = false;
   }
 
   *atWork(): Iterable<WorkInHand> {
-    const record = this.#held.current?.records[0];
-    if (record !== undefined) {
-      yield this.#parts.recovery.workOn(this.#stage, this.#placeOf(record), null);
+    if (this.#isAtHandler) {
+      yield this.#parts.recovery.workOn("handle", this.#placeOf(this.#current, 0), null);
     }
-  }
-
-  get #stage(): Failure["stage"] {
-    return this.#isParking ? "read" : "handle";
   }
 
   /** The group that is being handled, or has failed. */
@@ -87,34 +89,58 @@ export class SerialGroups implements SerialPhase {
     return this.#held.take();
   }
 
+  #handle(group: HeldGroup): unknown {
+    this.#isAtHandler = true;
+    const pending = group.handle(group.events);
+    if (!isThenable(pending)) {
+      this.#answered(group);
+    }
+    return pending;
+  }
+
+  #answered({ events }: HeldGroup): void {
+    this.#isAtHandler = false;
+    this.#parts.counters.handled += events.length;
+  }
+
   /**
    * A key may have been parked after its record was held: record 5 is held, 6 of the same key becomes a dead letter, 7 is held. Handling 7
    * would overtake 6, so 7 follows it to the dead letters.
    */
   #parkOrHandle(group: HeldGroup): unknown {
-    const parked = group.records.find((record) => this.#parkedBehind(record) !== undefined);
-    if (parked === undefined) {
-      return group.handle(group.events);
+    const parked = group.records.findIndex((_, i) => this.#parkedBehind(this.#placeOf(group, i)) !== undefined);
+    if (parked < 0) {
+      return this.#handle(group);
     }
-    if (group.records.at(-1) !== group.records[0]) {
+    if (areSeveral(group)) {
       this.#held.isolate();
       return undefined;
     }
     this.#isParking = true;
-    const { recovery, counters } = this.#parts;
-    return recovery.park(this.#placeOf(parked), this.#parkedBehind(parked) ?? 0n, this.#life.fence).then((isParked) => {
+    const place = this.#placeOf(group, parked);
+    return this.#parts.recovery.park(place, this.#parkedBehind(place) ?? 0n, this.#life.fence).then((isParked) => {
       this.#isParking = !isParked;
-      counters.handled -= isParked ? group.events.length : 0;
     });
   }
 
   /** The dead letter of the record's key, if it comes before the record. */
-  #parkedBehind(record: number): bigint | undefined {
-    const behind = this.#parts.recovery.parkedBehind(this.#placeOf(record));
-    return behind !== undefined && behind < this.#batch.offsetAt(record) ? behind : undefined;
+  #parkedBehind(place: RecordPlace): bigint | undefined {
+    const behind = this.#parts.recovery.parkedBehind(place);
+    return behind !== undefined && behind < this.#batch.offsetAt(place.record) ? behind : undefined;
   }
 
-  #placeOf(record: number): RecordPlace {
-    return { assignment: this.#batch.assignment, batch: this.#batch, record };
+  /** The record of an event of the group. */
+  #placeOf({ records, ordinals }: HeldGroup, event: number): RecordPlace {
+    const { assignment } = this.#batch;
+    return { assignment, batch: this.#batch, record: records[event] as number, ordinal: ordinals[event] as number }; // one for each event
   }
+}
+
+/** The events of the group are of several records. */
+function areSeveral(group: HeldGroup): boolean {
+  return lastOf(group) !== group.records[0];
+}
+
+function lastOf({ records }: HeldGroup): number {
+  return records.at(-1) as number; // no group is empty
 }

@@ -17,6 +17,8 @@ export interface SerialPhase {
    * throws, or what it returned rejects, what failed is the current record or group of the phase.
    */
   advance(): PromiseLike<unknown> | null;
+  /** What was awaited has resolved. A handler's call that was under way is answered. */
+  resumed(): void;
   failureOf(error: unknown): FailedAttempt;
   /** The next step attempts again what failed. Resolves when that may be. */
   retryAfter(delayMs: number): Promise<void>;

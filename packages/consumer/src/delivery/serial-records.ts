@@ -46,6 +46,10 @@ export class SerialRecords implements SerialPhase {
   #nextEvent = 0;
   /** Of the current record. Null while nothing failed. */
   #tries: Tries | null = null;
+  /** A handler has an event, and has not answered. */
+  #isAtHandler = false;
+  /** Of the current record; see `RecordPlace`. */
+  #ordinal = 0;
   /** Something of the current record was handed on and not held, or the record is a dead letter. */
   #isHandedOn = false;
   /** The same of a record after the first one that is held. */
@@ -79,8 +83,11 @@ export class SerialRecords implements SerialPhase {
     return this.#isHeldOvertaken || (this.#isHandedOn && !this.#isRecordOpen && this.#held.areSomeLeft);
   }
 
-  /** Everything below this offset is handled, apart from what is held. */
+  /** Everything below this offset is handled, apart from what is held. To be asked when some record was read, or none is left. */
   get handledTo(): bigint {
+    if (this.isOver) {
+      return this.#batch.nextOffset; // a batch of control records has no record to ask
+    }
     const current = this.#batch.offsetAt(this.#walk.record);
     return this.#isRecordOpen ? current : current + 1n;
   }
@@ -107,8 +114,15 @@ export class SerialRecords implements SerialPhase {
     }
   }
 
+  resumed(): void {
+    if (this.#isAtHandler) {
+      this.#answered();
+    }
+  }
+
   failureOf(error: unknown): FailedAttempt {
     const stage = this.#stage;
+    this.#isAtHandler = false;
     const event = stage === "handle" ? (this.#events[this.#nextEvent - 1] ?? null) : null;
     this.#tries ??= noTries();
     const failure: Failure = { stage, error, place: this.#place, event, sink: null, through: null };
@@ -125,21 +139,18 @@ export class SerialRecords implements SerialPhase {
       return this.#life.reading.pause(delayMs);
     }
     this.#nextEvent--;
-    this.#parts.counters.events--;
-    this.#parts.counters.handled--;
     const { reading, fence } = this.#life;
     return (this.#nextEvent === 0 ? reading : fence).pause(delayMs);
   }
 
   skip(): void {
-    this.#parts.counters.handled -= this.#stage === "handle" ? 1 : 0;
     this.#status = "handled";
     this.#isHandedOn = true;
     this.#tries = null;
   }
 
   *atWork(): Iterable<WorkInHand> {
-    if (this.hasBegun) {
+    if (this.#isAtHandler || this.#status === "decoding") {
       yield this.#parts.recovery.workOn(this.#stage, this.#place, null);
     }
   }
@@ -163,7 +174,7 @@ export class SerialRecords implements SerialPhase {
   }
 
   get #place(): RecordPlace {
-    return { assignment: this.#batch.assignment, batch: this.#batch, record: this.#walk.record };
+    return { assignment: this.#batch.assignment, batch: this.#batch, record: this.#walk.record, ordinal: this.#ordinal };
   }
 
   /** Hands on the events of the current record, until one must be awaited or the partition is fenced. */
@@ -189,23 +200,30 @@ export class SerialRecords implements SerialPhase {
 
   #handle(event: CdcEvent): unknown {
     const { counters, router } = this.#parts;
-    counters.events++;
-    counters.handled++;
     const target = router.targetOf(event);
     if (typeof target === "string") {
       if (this.#parts.strict) {
         throw unhandledEvent(event, target);
       }
-      counters.handled--;
       counters.filtered[target]++;
       return undefined;
     }
     if (target.kind === "batch") {
-      this.#held.add(target.handle, event, this.#batch, this.#walk.record);
+      this.#held.add(target.handle, event, this.#batch, this.#walk.record, this.#ordinal);
       return undefined;
     }
     this.#isHandedOn = true;
-    return target.handle(event);
+    this.#isAtHandler = true;
+    const pending = target.handle(event);
+    if (!isThenable(pending)) {
+      this.#answered();
+    }
+    return pending;
+  }
+
+  #answered(): void {
+    this.#isAtHandler = false;
+    this.#parts.counters.handled++;
   }
 
   /** Moves to the next record, and decodes or parks it. */
@@ -226,6 +244,7 @@ export class SerialRecords implements SerialPhase {
       return null;
     }
     counters.records++;
+    this.#ordinal = ++counters.read;
     turns.hasRead(this.#batch);
     return recovery.hasParkedKeys ? this.#parkOrDecode() : this.#decode();
   }
@@ -246,8 +265,7 @@ export class SerialRecords implements SerialPhase {
     this.#status = "undecoded";
     const decoded = this.#parts.decoder.decodeAt(this.#walk);
     if (!isThenable(decoded)) {
-      this.#events = decoded;
-      this.#status = "handling";
+      this.#decoded(decoded);
       return null;
     }
     this.#status = "decoding";
@@ -255,11 +273,16 @@ export class SerialRecords implements SerialPhase {
     const known = decoded.then((events) => {
       // The schema may come after a stop has ended the run. The record was left open then, and must stay so: it comes again.
       if (!reading.isClosed) {
-        this.#events = events;
-        this.#status = "handling";
+        this.#decoded(events);
       }
     });
     // No handler is at work: the end of the run need not wait for a registry that is slow or down.
     return reading.orClosed(known);
+  }
+
+  #decoded(events: readonly CdcEvent[]): void {
+    this.#parts.counters.events += events.length;
+    this.#events = events;
+    this.#status = "handling";
   }
 }

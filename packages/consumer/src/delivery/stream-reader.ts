@@ -58,7 +58,7 @@ export class StreamReader {
 
   *atWork(): Iterable<WorkInHand> {
     if (this.#isWaiting && this.#record !== null) {
-      yield this.#parts.recovery.workOn("decode", placeIn(this.#record.taken), null);
+      yield this.#parts.recovery.workOn("decode", this.#placeIn(this.#record.taken), null);
     }
   }
 
@@ -83,6 +83,7 @@ export class StreamReader {
       ended(taken);
       return;
     }
+    counters.read++;
     turns.hasRead(taken.batch);
     const next = taken.batch.offsetAt(taken.walk.record) + 1n;
     const record: StreamRecord = { taken, span: taken.ledger.take(), next, open: 0 };
@@ -153,7 +154,7 @@ export class StreamReader {
 
   #recover(record: StreamRecord, error: unknown, tries: Tries): Promise<readonly CdcEvent[] | null | "decode again"> {
     const { taken } = record;
-    const failure: Failure = { stage: "decode", error, place: placeIn(taken), event: null, sink: null, through: null };
+    const failure: Failure = { stage: "decode", error, place: this.#placeIn(taken), event: null, sink: null, through: null };
     return this.#parts.recovery.recover<Promise<readonly CdcEvent[] | null | "decode again">>({
       failure,
       tries,
@@ -187,10 +188,11 @@ export class StreamReader {
       released(taken);
     }
   }
-}
 
-function placeIn({ batch, walk }: StreamBatch): RecordPlace {
-  return { assignment: batch.assignment, batch, record: walk.record };
+  /** The record that is being read. */
+  #placeIn({ batch, walk }: StreamBatch): RecordPlace {
+    return { assignment: batch.assignment, batch, record: walk.record, ordinal: this.#parts.counters.read };
+  }
 }
 
 function ignore(): void {}

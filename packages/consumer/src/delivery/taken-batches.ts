@@ -47,7 +47,7 @@ export class TakenBatches implements RecordOwner {
   }
 
   add(batch: FetchedBatch): void {
-    const taken: TakenBatch = { batch, open: 0, walked: false };
+    const taken: TakenBatch = { batch, ordinal: 0, open: 0, walked: false };
     this.#all.add(taken);
     this.#unread.push(taken);
     this.#parts.inFlightBytes.add(batch);
@@ -57,6 +57,11 @@ export class TakenBatches implements RecordOwner {
   pauseIfFull(): boolean {
     this.#isPaused ||= this.#isFull();
     return this.#isPaused;
+  }
+
+  /** A record of the head was read. */
+  hasRead(head: TakenBatch): void {
+    head.ordinal = ++this.#parts.counters.read;
   }
 
   /** The head is read to its end. It stays in memory until its records are handled. */

@@ -13,7 +13,7 @@ const windowRecords = 1_000;
 /** Compares the records that are set aside with all records. A record that is handled costs nothing. */
 export class PoisonBreaker {
   readonly #policy: BreakerPolicy | null;
-  /** For each of the latest that were set aside: how many records had been taken by then. */
+  /** The ordinals of the latest that were set aside. */
   #setAsideAt: number[] = [];
   #inARow = 0;
 
@@ -26,16 +26,16 @@ export class PoisonBreaker {
     this.#inARow = 0;
   }
 
-  /** A record is about to be set aside, when `records` were taken in all. Says why that is too much, or null. */
-  setAside(records: number): string | null {
+  /** The record of this ordinal is about to be set aside. Says why that is too much, or null. */
+  setAside(ordinal: number): string | null {
     if (this.#policy === null) {
       return null;
     }
     const { maxShare, maxInARow } = this.#policy;
     const last = this.#setAsideAt.at(-1);
-    this.#inARow = last !== undefined && records - last > 1 ? 1 : this.#inARow + 1;
-    this.#setAsideAt = this.#setAsideAt.filter((at) => at > records - windowRecords);
-    this.#setAsideAt.push(records);
+    this.#inARow = last !== undefined && ordinal - last > 1 ? 1 : this.#inARow + 1;
+    this.#setAsideAt = this.#setAsideAt.filter((at) => at > ordinal - windowRecords);
+    this.#setAsideAt.push(ordinal);
     if (this.#inARow > maxInARow) {
       return `${this.#inARow} records in a row could not be handled (failure.breaker.maxInARow is ${maxInARow})`;
     }

@@ -22,7 +22,7 @@ const context = { topic: "orders.dead", groupId: "billing", nowMs: 1_700_000_009
 function placeOf(only: KafkaRecord): RecordPlace {
   const assignment = { topic: only.topic, partition: only.partition, epoch: 1 };
   const batch = new RecordArrayBatch({ assignment, records: [only], highWatermark: only.offset + 1n });
-  return { assignment, batch, record: 0 };
+  return { assignment, batch, record: 0, ordinal: 1 };
 }
 
 function textsOf(headers: KafkaRecord["headers"]): Record<string, string | undefined> {

@@ -13,7 +13,7 @@ test("a key is not parked if its partition went while the dead letter was sent: 
   const waits = new Waits({ clock, logger: silentLogger });
   const assignment = { topic: "t", partition: 0, epoch: 1 };
   const record = recordOf(Buffer.from("v"), { topic: "t", partition: 0, offset: 5n, key: Buffer.from("k") });
-  const place = { assignment, batch: new RecordArrayBatch({ assignment, records: [record] }), record: 0 };
+  const place = { assignment, batch: new RecordArrayBatch({ assignment, records: [record] }), record: 0, ordinal: 1 };
   const parkedAfter = async (sent: (fence: Fence) => void): Promise<number> => {
     const fence = new Fence(clock, new Lease({ clock, wait: (wait) => waits.open(wait) }));
     const letters = new DeadLetters({

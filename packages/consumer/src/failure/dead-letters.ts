@@ -64,8 +64,8 @@ export class DeadLetters {
   }
 
   #refuseTooMany(place: RecordPlace, { failure }: Extract<SetAsideReason, { kind: "failed" }>): void {
-    const { counters, options } = this.#parts;
-    const tooMany = this.breaker.setAside(counters.records);
+    const { options } = this.#parts;
+    const tooMany = this.breaker.setAside(place.ordinal);
     if (tooMany !== null) {
       throw new ConsumerError(
         "failures-systemic",
@@ -73,7 +73,7 @@ export class DeadLetters {
         { cause: haltErrorOf(failure), at: coordinatesOf(place) },
       );
     }
-    if (options.poison === "park-key" && this.parkedKeys.isFull && this.parkedKeys.behind(place) === undefined) {
+    if (options.poison === "park-key" && this.parkedKeys.wouldPassLimit(place)) {
       throw new ConsumerError(
         "failures-systemic",
         `${this.parkedKeys.count} keys are parked, and failure.maxParkedKeys allows no more; the cause is the record at ${placeText(coordinatesOf(place))}`,

@@ -9,6 +9,8 @@ export interface RecordPlace {
   readonly batch: RecordBatch;
   /** The batch's own handle. */
   readonly record: number;
+  /** Its number among the records that this consumer has read. */
+  readonly ordinal: number;
 }
 
 /** What failed, before anything is decided about it. */

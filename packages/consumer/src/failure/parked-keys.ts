@@ -19,9 +19,9 @@ export class ParkedKeys {
     return this.#count;
   }
 
-  /** One more key would be too many. */
-  get isFull(): boolean {
-    return this.#count >= this.#maxKeys;
+  /** Whether parking the record's key would make one too many. A record without a key parks none. */
+  wouldPassLimit(place: RecordPlace): boolean {
+    return this.#count >= this.#maxKeys && place.batch.keyAt(place.record) !== null && this.behind(place) === undefined;
   }
 
   /** The offset of the dead letter of the record's key, or undefined. */

@@ -48,7 +48,7 @@ function setUp(options: FailureOptions = {}) {
 function failureWith(error: unknown): Failure {
   const assignment = { topic: "t", partition: 0, epoch: 1 };
   const batch = new RecordArrayBatch({ assignment, records: [recordOf(Buffer.from("v"), { topic: "t", partition: 0, offset: 5n })] });
-  return { stage: "handle", error, place: { assignment, batch, record: 0 }, event: null, sink: null, through: null };
+  return { stage: "handle", error, place: { assignment, batch, record: 0, ordinal: 1 }, event: null, sink: null, through: null };
 }
 
 describe("failed work", () => {

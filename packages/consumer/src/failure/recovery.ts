@@ -144,6 +144,11 @@ export class Recovery {
     this.#parts.deadLetters?.breaker.handled();
   }
 
+  /** Another member has the partition, and the group has not taken it from this one yet: nothing of it moves until then. */
+  awaitRevocation(assignment: PartitionAssignment): void {
+    this.#parts.waits.open({ what: `the revocation of ${assignment.topic}[${assignment.partition}] by the group` }, assignment);
+  }
+
   /** Nothing of the assignment is waited for any more. */
   endWaits(assignment: PartitionAssignment): void {
     this.#parts.waits.endOf(assignment);

@@ -26,6 +26,8 @@ export interface Counts {
 
 /** Counts as plain fields, because they are raised for every event. */
 export class Counters {
+  /** The ordinal of the record that was read last, whether or not it is handled. */
+  read = 0;
   records = 0;
   events = 0;
   handled = 0;

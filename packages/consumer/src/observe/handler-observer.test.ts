@@ -14,3 +14,13 @@ test("a handler is called once, also by telemetry that makes the call later", as
   await new Promise((resolve) => setImmediate(resolve));
   expect(calls).toBe(1);
 });
+
+test("a handler that rejects with null has failed, for those who look on", async () => {
+  const ends: unknown[] = [];
+  const span = { run: <T>(call: () => T): T => call(), end: (_: number, error: unknown) => void ends.push(error) };
+  const observer = new HandlerObserver("g", systemClock, { begin: () => span }, new UserFunctions());
+  const event = {} as CdcEvent & readonly CdcEvent[]; // nothing of it is read
+  const { handle } = observer.around({ kind: "each", handle: () => Promise.reject(null) });
+  await expect(handle(event)).rejects.toBeNull();
+  expect(ends).toEqual([expect.any(Error)]);
+});

@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 import type { Target } from "../routing/router.ts";
 import { channels, publish } from "./channels.ts";
 import type { UserFunctions } from "../user-code/user-functions.ts";
-import { pendingOf } from "../user-code/user-value.ts";
+import { pendingOf, toError } from "../user-code/user-value.ts";
 import type { HandlerSpan, Telemetry } from "./telemetry.ts";
 
 /** What a handler takes: an event, or several of one partition. */
@@ -52,7 +52,7 @@ export class HandlerObserver {
     try {
       pending = pendingOf(span === null ? handle(argument) : this.#runIn(span, () => handle(argument)));
     } catch (error) {
-      end(error);
+      end(thrown(error));
       throw error;
     }
     if (pending === null) {
@@ -65,7 +65,7 @@ export class HandlerObserver {
         return value;
       },
       (error: unknown) => {
-        end(error);
+        end(thrown(error));
         throw error;
       },
     );
@@ -100,6 +100,11 @@ export class HandlerObserver {
       return { groupId: this.#groupId, topic, partition, offset, events, durationMs, error };
     });
   }
+}
+
+/** What `end` is told of it: null would say that nothing was thrown. */
+function thrown(error: unknown): unknown {
+  return error ?? toError(error);
 }
 
 export function isMany(subject: Subject): subject is readonly CdcEvent[] {
