@@ -136,6 +136,7 @@ async function join(
       session.useGeneration(commit);
     },
     outOfRange: (place) => session.outOfRange(place),
+    fetched: (place, fromOffset) => session.fetched(place, fromOffset),
     leaving: () => session.leaving(),
     isOver: () => session.isOver,
   };

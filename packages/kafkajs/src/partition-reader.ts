@@ -71,14 +71,15 @@ export class PartitionReader {
     if (held === null) {
       return;
     }
+    const { fetchedFrom } = held; // one batch of a partition is under way at a time, that of its last fetch
     const batch = new FetchedAsMessages({ topic, partition, highWatermark, messages: [], lastOffset: () => lastOffset }, held.assignment);
     const first = firstOffset === null ? null : BigInt(firstOffset);
     if (held.gapCheck === undefined && !isLeap(held, first)) {
-      this.#pass(batch, held, first);
+      this.#pass(batch, held, fetchedFrom);
       return;
     }
     const gapCheck = (held.gapCheck ?? Promise.resolve())
-      .then(() => this.#passLeap(batch, held, first))
+      .then(() => this.#passLeap(batch, held, first, fetchedFrom))
       .finally(() => {
         held.gapCheck = held.gapCheck === gapCheck ? undefined : held.gapCheck;
       });
@@ -167,30 +168,30 @@ export class PartitionReader {
     return bytes === undefined ? null : new FetchedAsBytes(bytes, assignment);
   }
 
-  #pass(batch: Fetched, held: Held, first: bigint | null): void {
-    if (first === null || held.expected === null || first >= held.expected) {
+  #pass(batch: Fetched, held: Held, fetchedFrom: bigint | null): void {
+    if (held.expected === null || held.expected === fetchedFrom) {
       held.expected = batch.nextOffset;
       void this.#parts.handOver.take(batch, held);
-    } // if not, the batch was fetched before the last seek
+    } // if not, the batch was fetched before the last seek: kafkajs hands that over, too
   }
 
   /** A gap is left by compaction, or by retention. Only the ends of the log tell which of them it was. Never rejects. */
-  async #passLeap(batch: Fetched, held: Held, first: bigint | null): Promise<void> {
+  async #passLeap(batch: Fetched, held: Held, first: bigint | null, fetchedFrom: bigint | null): Promise<void> {
     const { brokers, subscription, topicCheck } = this.#parts;
     const pass = async (still: StillHeld): Promise<void> => {
-      if (isLeap(held, first)) {
+      if (held.expected === fetchedFrom && isLeap(held, first)) {
         if (!(await still(topicCheck.isSame(held)))) {
           return;
         }
         const lost = await still(missingAt(brokers, held.assignment, held.expected));
         if (lost !== null) {
-          if (await still(topicCheck.isStill(held))) {
+          if ((await still(topicCheck.isStill(held))) && held.expected === lost.firstMissing) {
             this.#lose(held, lost);
-          } // if not, the log may have been that of another topic: what came is dropped, and kafkajs fetches it again
+          } // if not, the log may have been that of another topic, or the position was moved: what came is dropped, and kafkajs fetches again
           return;
         }
       }
-      this.#pass(batch, held, first);
+      this.#pass(batch, held, fetchedFrom);
     };
     await whileHeld(held, pass).catch((error: unknown) => {
       subscription.logger.warn({ err: error }, "the gap before a batch could not be checked; the batch is fetched again");

@@ -239,6 +239,14 @@ export class KafkaJsSession implements DriverSession {
     }
   }
 
+  /** kafkajs gets what was fetched of the partition, from this offset on. */
+  fetched({ topic, partition }: Place, fromOffset: bigint): void {
+    const held = this.#assignments.at(topic, partition);
+    if (held !== undefined) {
+      held.fetchedFrom = fromOffset;
+    }
+  }
+
   /** kafkajs asks the group to forget this member. From now on, another member may get the partitions. */
   leaving(): void {
     void this.#givingUp.all("lost");

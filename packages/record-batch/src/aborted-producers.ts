@@ -11,6 +11,7 @@ export class AbortedProducers {
   readonly #waiting: AbortedTransaction[];
   readonly #aborted = new Set<bigint>();
 
+  /** `transactions`: the list of a response, in any order. */
   constructor(transactions: readonly AbortedTransaction[]) {
     this.#waiting = [...transactions].sort((a, b) => (a.firstOffset < b.firstOffset ? 1 : a.firstOffset > b.firstOffset ? -1 : 0));
   }
@@ -23,6 +24,7 @@ export class AbortedProducers {
     }
   }
 
+  /** Whether the producer's records are aborted here. Only those of transactions: a producer may also have written without one. */
   has(producerId: bigint): boolean {
     return this.#aborted.has(producerId);
   }

@@ -11,6 +11,7 @@ export { isRecordBatchError, RecordBatchError } from "./errors.ts";
 export type { RecordBatchErrorCode, RecordBatchErrorOptions, RecordBatchPlace } from "./errors.ts";
 
 // Its parts, for clients that unpack batches themselves.
+export { AbortedProducers } from "./aborted-producers.ts";
 export { decompress, decompressAsync } from "./codecs/decompress.ts";
 export type { DecompressOptions } from "./codecs/decompress.ts";
 export { crc32c } from "./crc32c.ts";

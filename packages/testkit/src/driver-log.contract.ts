@@ -365,6 +365,23 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     await session.close(5_000);
   },
 
+  "of transactions that lie within each other, the records of those that are aborted are not handed over": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    const outer = await harness.openTransaction(topic, lines(0, 2));
+    const inner = await harness.openTransaction(topic, [{ partition: 0, key: "\0\0\0\0", value: "its key is that of an abort marker" }]);
+    const committed = await harness.openTransaction(topic, [{ partition: 0, key: "\0\0\0\0", value: "4" }]);
+    const later = await harness.openTransaction(topic, lines(0, 2));
+    await inner("abort");
+    await committed("commit");
+    await outer("abort");
+    await later("abort");
+    await harness.produce(topic, lines(0, 1));
+    const { sink, session } = await join(harness, { topics: [topic] });
+    await sink.until(({ records }) => records.at(-1)?.offset === 10n);
+    expect(sink.records.map(({ offset }) => offset)).toEqual([3n, 10n]);
+    await session.close(5_000);
+  },
+
   "the end of the log is before an open transaction, whose records come when it is committed": async (harness, { expect }) => {
     const topic = await topicOf(harness, 1);
     await harness.produce(topic, lines(0, 3));
