@@ -120,7 +120,11 @@ function mechanismsIn(received: Buffer): readonly string[] | null {
   const names: string[] = [];
   let at = 14;
   for (let left = received.readInt32BE(10); left > 0 && at + 2 <= received.length; left--) {
-    const end = at + 2 + received.readInt16BE(at);
+    const length = received.readInt16BE(at);
+    const end = at + 2 + length;
+    if (length < 0 || end > received.length) {
+      break; // no answer of a broker
+    }
     names.push(received.toString("latin1", at + 2, end));
     at = end;
   }
