@@ -5,8 +5,8 @@ import { type RecordBytes, type RecordHeaders, RecordObjectsWalk, type RecordWal
 export interface MessageObject extends RecordBytes {
   /** The offset, as the client writes it: most write text, because it may be above 2^53. */
   readonly offset: string | number;
-  /** Milliseconds since the epoch, as the client writes them. */
-  readonly timestamp: string | number;
+  /** Milliseconds since the epoch, as the client writes them. Absent in Kafka's oldest message format, 0. */
+  readonly timestamp?: string | number;
 }
 
 /** Messages of one partition, as a client hands them over. */
@@ -54,7 +54,7 @@ export abstract class MessageObjectsBatch<Message extends MessageObject> impleme
   }
 
   timestampAt(record: number): bigint {
-    return BigInt(this.at(record).timestamp);
+    return BigInt(this.at(record).timestamp ?? -1); // as in Kafka
   }
 
   keyAt(record: number): Uint8Array | null {

@@ -5,7 +5,8 @@ import type { RecordSet } from "@cdckit/record-batch";
 /** The part of kafkajs' messages that is used here. `batchContext` is missing in its types. */
 export interface MessageInBatch {
   readonly offset: string;
-  readonly timestamp: string;
+  /** Absent in Kafka's oldest message format, 0. */
+  readonly timestamp?: string;
   readonly batchContext?: { readonly partitionLeaderEpoch?: number };
 }
 
@@ -18,7 +19,7 @@ export function noteBatch(assignment: PartitionAssignment, messages: readonly Me
   }
 }
 
-export function landmarkOf({ offset, timestamp, batchContext }: MessageInBatch): Landmark {
+export function landmarkOf({ offset, timestamp = "-1", batchContext }: MessageInBatch): Landmark {
   return { offset: BigInt(offset), timestamp, leaderEpoch: batchContext?.partitionLeaderEpoch ?? -1 };
 }
 
