@@ -27,6 +27,10 @@ export interface HandedOn {
 /** Where the magic stands in a record batch, and in a message of the older formats. */
 const magicAt = 16;
 const readMagic = 2;
+/** The message formats before record batches are 0 and 1. */
+const isOlderMagic = (magic: number | undefined): boolean => magic === 0 || magic === 1;
+/** Bytes of a record batch, and of a message of the older formats, before its length begins to count. */
+const uncountedBytes = 12;
 
 /**
  * The frame as it is handed on: the records of each partition that `keep` takes are replaced by what it returns. All others stay: empty ones,
@@ -56,7 +60,7 @@ export function replaceRecords(frame: Buffer, { version, offsets }: FetchRequest
       const lengthAt = reader.at;
       const length = Math.max(0, reader.int32()); // -1 is null
       const start = reader.skip(length);
-      const bytes = frame.subarray(start, reader.at);
+      const bytes = inOneFormat(frame.subarray(start, reader.at));
       const asked = offsets.get(topic)?.get(partition);
       if (asked !== undefined && errorCode === 0 && length > magicAt && bytes[magicAt] === readMagic) {
         const records = { topic, partition, fromOffset: asked.offset, highWatermark, abortedTransactions, bytes };
@@ -72,6 +76,19 @@ export function replaceRecords(frame: Buffer, { version, offsets }: FetchRequest
   }
   reader.end();
   return { frame: taken === 0 ? frame : joined([...parts, frame.subarray(taken)]), hasMore: hasMore && isClean };
+}
+
+/** The record batches before the first message of an older format, as the log of a topic has them whose format was set back. */
+function inOneFormat(bytes: Buffer): Buffer {
+  let at = 0;
+  while (at + magicAt < bytes.length && bytes[at + magicAt] === readMagic) {
+    const length = bytes.readInt32BE(at + uncountedBytes - 4);
+    if (length < 0) {
+      return bytes; // it is damaged, and whoever reads it says so
+    }
+    at += uncountedBytes + length;
+  }
+  return at > 0 && at < bytes.length && isOlderMagic(bytes[at + magicAt]) ? bytes.subarray(0, at) : bytes;
 }
 
 /** The offset at which the next fetch begins, if all of the records can be read. */

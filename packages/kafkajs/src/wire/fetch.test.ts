@@ -173,6 +173,27 @@ test.each([
   expect(replaceRecords(frame, request as never, keep).frame).toBe(frame);
 });
 
+test("of records whose format changes, the record batches come first, and what follows them is fetched after that", async () => {
+  const batch = recordsOf(2, 100);
+  batch.writeInt32BE(batch.length - 12, 8);
+  const request = fetchRequestIn(await requestOf(11));
+  const takenOf = (records: Buffer): Buffer[] => {
+    const taken: Buffer[] = [];
+    replaceRecords(responseOf(11, "orders", [{ partition: 0, errorCode: 0, records }]), request as never, ({ bytes }) => {
+      taken.push(bytes);
+      return Buffer.from("instead");
+    });
+    return taken;
+  };
+  for (const older of [recordsOf(0), recordsOf(1), recordsOf(1, 17)]) {
+    expect(takenOf(Buffer.concat([batch, batch, older, batch]))).toEqual([Buffer.concat([batch, batch])]);
+    expect(takenOf(Buffer.concat([older, batch])), "kafkajs reads these").toEqual([]);
+  }
+  for (const rest of [recordsOf(2), recordsOf(3), recordsOf(1, 16), Buffer.alloc(0)]) {
+    expect(takenOf(Buffer.concat([batch, rest]))).toEqual([Buffer.concat([batch, rest])]);
+  }
+});
+
 const MiB = 1_048_576;
 
 test.each([
