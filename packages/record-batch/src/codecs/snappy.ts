@@ -8,30 +8,32 @@ const xerialHeaderBytes = 16;
 /** The length of a longer literal stands after its tag. */
 const longestShortLiteral = 60;
 
-/** Unpacks a snappy batch within the limit, raw or in snappy-java's ("xerial") framing. */
+/** Unpacks a snappy batch within the limit, raw or in snappy-java's ("xerial") framing. There may be millions of blocks: none gets an object. */
 export function unsnappy(bytes: Buffer, maxBytes: number): Buffer {
-  const blocks = bytes.subarray(0, xerialMagic.length).equals(xerialMagic) ? xerialBlocks(bytes) : [bytes];
-  const lengths = blocks.map((block) => uncompressedLength(block).value);
-  const total = lengths.reduce((sum, length) => sum + length, 0);
+  const isFramed = isXerialHeader(bytes, 0);
+  const forEachBlock = (take: (start: number, end: number) => void): void =>
+    isFramed ? forEachXerialBlock(bytes, take) : take(0, bytes.length);
+  let total = 0;
+  forEachBlock((start, end) => {
+    total += uncompressedLength(bytes, start, end);
+  });
   if (total > maxBytes) {
     throw tooLarge("snappy", bytes.length, maxBytes);
   }
   const out = Buffer.allocUnsafe(total);
-  let at = 0;
-  for (const [i, block] of blocks.entries()) {
-    const end = at + (lengths[i] ?? 0);
-    decodeBlock(block, out, at, end);
-    at = end;
-  }
+  const copier = new BlockCopier(bytes, out);
+  let to = 0;
+  forEachBlock((start, end) => {
+    to = decodeBlock(bytes, start, end, copier, to);
+  });
   return out;
 }
 
 /** blocks => [int32 length, bytes]*. If streams were concatenated, there are headers between blocks. */
-function xerialBlocks(bytes: Buffer): Buffer[] {
-  const blocks: Buffer[] = [];
+function forEachXerialBlock(bytes: Buffer, take: (start: number, end: number) => void): void {
   let at = xerialHeaderBytes;
   while (at < bytes.length) {
-    if (bytes.subarray(at, at + xerialMagic.length).equals(xerialMagic)) {
+    if (isXerialHeader(bytes, at)) {
       at += xerialHeaderBytes;
       continue;
     }
@@ -43,44 +45,50 @@ function xerialBlocks(bytes: Buffer): Buffer[] {
     if (length > bytes.length - at) {
       throw damaged("snappy", "it ends inside a block");
     }
-    blocks.push(bytes.subarray(at, at + length));
+    take(at, at + length);
     at += length;
   }
-  return blocks;
 }
 
-/** uvarint32: the uncompressed length of the block. */
-function uncompressedLength(block: Buffer): { readonly value: number; readonly bytes: number } {
+function isXerialHeader(bytes: Buffer, at: number): boolean {
+  return (
+    bytes[at] === xerialMagic[0] && at + xerialMagic.length <= bytes.length && xerialMagic.compare(bytes, at, at + xerialMagic.length) === 0
+  );
+}
+
+/** uvarint32: the uncompressed length of the block from `start` to `end`. */
+function uncompressedLength(bytes: Buffer, start: number, end: number): number {
   let value = 0;
-  for (let i = 0; i < 5; i++) {
-    const byte = block[i];
-    if (byte === undefined) {
-      break;
-    }
+  for (let i = 0; i < 5 && start + i < end; i++) {
+    const byte = bytes[start + i] as number; // before the end
     value += (byte & 0x7f) * 2 ** (7 * i);
     if (byte < 0x80) {
-      return { value, bytes: i + 1 };
+      return value;
     }
   }
   throw damaged("snappy", "its length is not readable");
 }
 
-/** elements => literal | copy with a one, two or four byte distance. https://github.com/google/snappy/blob/main/format_description.txt */
-function decodeBlock(block: Buffer, out: Buffer, start: number, end: number): void {
-  const copier = new BlockCopier(block, out);
-  let from = uncompressedLength(block).bytes;
-  let to = start;
-  while (from < block.length) {
-    const tag = block[from++] as number; // before the end
+/**
+ * Unpacks the block from `start` to `blockEnd` to `outStart`, and returns where it ends there.
+ * elements => literal | copy with a one, two or four byte distance. https://github.com/google/snappy/blob/main/format_description.txt
+ */
+function decodeBlock(bytes: Buffer, start: number, blockEnd: number, copier: BlockCopier, outStart: number): number {
+  const end = outStart + uncompressedLength(bytes, start, blockEnd);
+  let from = start;
+  while ((bytes[from++] as number) >= 0x80) {} // the length, which was readable
+  let to = outStart;
+  while (from < blockEnd) {
+    const tag = bytes[from++] as number; // before the end
     const kind = tag & 3;
     if (kind === 0) {
       let length = (tag >>> 2) + 1;
       if (length > longestShortLiteral) {
-        const bytes = length - longestShortLiteral;
-        length = littleEndian(block, from, bytes) + 1;
-        from += bytes;
+        const lengthBytes = length - longestShortLiteral;
+        length = littleEndian(bytes, from, lengthBytes, blockEnd) + 1;
+        from += lengthBytes;
       }
-      if (length > end - to || length > block.length - from) {
+      if (length > end - to || length > blockEnd - from) {
         throw damaged("snappy", "a literal is longer than what is left");
       }
       copier.literal(from, to, length);
@@ -88,12 +96,12 @@ function decodeBlock(block: Buffer, out: Buffer, start: number, end: number): vo
       to += length;
       continue;
     }
-    const bytes = kind === 3 ? 4 : kind;
-    const low = littleEndian(block, from, bytes);
-    from += bytes;
+    const distanceBytes = kind === 3 ? 4 : kind;
+    const low = littleEndian(bytes, from, distanceBytes, blockEnd);
+    from += distanceBytes;
     const length = kind === 1 ? ((tag >>> 2) & 7) + 4 : (tag >>> 2) + 1;
     const distance = kind === 1 ? ((tag >>> 5) << 8) | low : low;
-    if (distance === 0 || distance > to - start || length > end - to) {
+    if (distance === 0 || distance > to - outStart || length > end - to) {
       throw damaged("snappy", "a copy points outside the block");
     }
     copier.match(to, distance, length);
@@ -102,16 +110,17 @@ function decodeBlock(block: Buffer, out: Buffer, start: number, end: number): vo
   if (to !== end) {
     throw damaged("snappy", "a block is shorter than it says");
   }
+  return to;
 }
 
-/** A number of one to four bytes. */
-function littleEndian(block: Buffer, at: number, bytes: number): number {
-  if (at + bytes > block.length) {
+/** A number of one to four bytes, which must lie before `end`. */
+function littleEndian(bytes: Buffer, at: number, count: number, end: number): number {
+  if (at + count > end) {
     throw damaged("snappy", "it ends inside an element");
   }
   let value = 0;
-  for (let i = bytes - 1; i >= 0; i--) {
-    value = value * 256 + (block[at + i] as number); // before the end
+  for (let i = count - 1; i >= 0; i--) {
+    value = value * 256 + (bytes[at + i] as number); // before the end
   }
   return value;
 }
