@@ -158,6 +158,14 @@ export function captureBeside(command, args) {
   });
 }
 
+/** Installs Confluent's client if it is not there, or ends the process with what was printed above. */
+export function linkConfluentClient() {
+  const { status } = spawnSync(process.execPath, ["scripts/confluent-client.mjs"], { cwd: repositoryRoot, stdio: "inherit" });
+  if (status !== 0) {
+    process.exit(1);
+  }
+}
+
 /**
  * Runs a script of this repository in this terminal, and ends this process as it ends.
  * @param {string} script

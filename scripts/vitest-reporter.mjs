@@ -29,6 +29,8 @@ export class CountingReporter extends DefaultReporter {
   #summaries = [];
   /** @type {Record<string, "passed" | "failed">} */
   #results = {};
+  /** Of which files a test has run: one that does not load has none, and failed. @type {Set<string>} */
+  #filesThatRan = new Set();
   /** How many files are to run. */
   #files = 0;
 
@@ -126,6 +128,7 @@ export class CountingReporter extends DefaultReporter {
     }
     if (result.state === "passed" || result.state === "failed") {
       this.#results[`${test.module.relativeModuleId}: ${test.name}`] = result.state;
+      this.#filesThatRan.add(test.module.relativeModuleId);
     }
     if (result.state === "passed") {
       this.#notePassed(test);
@@ -180,6 +183,15 @@ export class CountingReporter extends DefaultReporter {
 
   get failed() {
     return this.#failed;
+  }
+
+  /** What a run that was asked for its files has not shown, a sentence each: a file whose tests were all skipped, or that nothing passed. */
+  get unproven() {
+    const skipped = new Set(this.#skipped.map(({ file }) => file).filter((file) => !this.#filesThatRan.has(file)));
+    return [
+      ...[...skipped].map((file) => `not run: ${file}: all of its tests were skipped, see above`),
+      ...(this.#passed === 0 ? ["not run: no test has passed"] : []),
+    ];
   }
 
   get closingLine() {

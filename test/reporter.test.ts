@@ -22,7 +22,7 @@ function runWith(name: string, code: string): { readonly lines: readonly string[
     const options = { root: ${JSON.stringify(folder)}, config: false, include: ["${name}.case.ts"], watch: false, reporters: [reporter] };
     const vitest = await startVitest("test", [], options);
     await vitest.close();
-    console.log([...reporter.skippedLines, ...reporter.summaryLines, ...reporter.retriedLines, ...reporter.failedLines, reporter.failed, reporter.closingLine].join("\\n"));
+    console.log([...reporter.unproven, ...reporter.skippedLines, ...reporter.summaryLines, ...reporter.retriedLines, ...reporter.failedLines, reporter.failed, reporter.closingLine].join("\\n"));
     process.exit(0);`;
   const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { cwd: root, encoding: "utf8" });
   const lines = stdout.trimEnd().split("\n");
@@ -70,6 +70,16 @@ describe("the closing line of npm test", () => {
     );
     expect(lines.at(-1)).toBe("1 passed, 1 failed, 1 skipped");
     expect(failed).toBe(1);
+  });
+
+  test("is no pass for who asked for a file whose tests were all skipped", () => {
+    const skipped = runWith("all-skipped", `test("runs on a broker", (context) => context.skip("no Java"));`);
+    expect(skipped.lines.filter((line) => line.startsWith("not run"))).toEqual([
+      "not run: all-skipped.case.ts: all of its tests were skipped, see above",
+      "not run: no test has passed",
+    ]);
+    const some = runWith("some-skipped", `test("a", () => {}); test("runs on a broker", (context) => context.skip("no Java"));`);
+    expect(some.lines.join("\n")).not.toContain("not run");
   });
 
   test("comes after each skipped test with its reason", () => {
