@@ -127,7 +127,9 @@ export class CountingReporter extends DefaultReporter {
       this.#summaries.push(summary);
     }
     if (result.state === "passed" || result.state === "failed") {
-      this.#results[`${test.module.relativeModuleId}: ${test.name}`] = result.state;
+      const key = `${test.module.relativeModuleId}: ${test.name}`;
+      // Variants of describe.each have one name: it has passed if all of them have.
+      this.#results[key] = this.#results[key] === "failed" ? "failed" : result.state;
       this.#filesThatRan.add(test.module.relativeModuleId);
     }
     if (result.state === "passed") {

@@ -22,7 +22,7 @@ function runWith(name: string, code: string): { readonly lines: readonly string[
     const options = { root: ${JSON.stringify(folder)}, config: false, include: ["${name}.case.ts"], watch: false, reporters: [reporter] };
     const vitest = await startVitest("test", [], options);
     await vitest.close();
-    console.log([...reporter.unproven, ...reporter.skippedLines, ...reporter.summaryLines, ...reporter.retriedLines, ...reporter.failedLines, reporter.failed, reporter.closingLine].join("\\n"));
+    console.log([JSON.stringify(reporter.results), ...reporter.unproven, ...reporter.skippedLines, ...reporter.summaryLines, ...reporter.retriedLines, ...reporter.failedLines, reporter.failed, reporter.closingLine].join("\\n"));
     process.exit(0);`;
   const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { cwd: root, encoding: "utf8" });
   const lines = stdout.trimEnd().split("\n");
@@ -80,6 +80,14 @@ describe("the closing line of npm test", () => {
     ]);
     const some = runWith("some-skipped", `test("a", () => {}); test("runs on a broker", (context) => context.skip("no Java"));`);
     expect(some.lines.join("\n")).not.toContain("not run");
+  });
+
+  test("has one result for variants of one name, which is failed if one of them is", () => {
+    const { lines } = runWith(
+      "variants",
+      `describe.each([1, 2])("of %d", (one) => test("is two", () => expect(one).toBe(2))); describe.each([2, 2])("of %d", (one) => test("is 2", () => expect(one).toBe(2)));`,
+    );
+    expect(lines).toContain('{"variants.case.ts: is two":"failed","variants.case.ts: is 2":"passed"}');
   });
 
   test("comes after each skipped test with its reason", () => {
