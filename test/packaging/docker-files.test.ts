@@ -37,6 +37,7 @@ interface ServiceManifest {
             readonly secretRef?: { readonly name: string };
           }[];
           readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
+          readonly securityContext?: { readonly runAsNonRoot?: boolean; readonly runAsUser?: number };
         }[];
       };
     };
@@ -57,7 +58,7 @@ describe("the Dockerfile of a service", () => {
       expect(image).toMatch(/^node:\d+\.\d+\.\d+-alpine[\d.]+$/);
     }
     const last = text.slice(text.lastIndexOf("FROM "));
-    expect(last).toMatch(/^USER node$/m);
+    expect(last).toMatch(/^USER [1-9]\d*$/m); // a name would be refused by `runAsNonRoot`
     expect(last).toMatch(/^CMD \["node", /m);
   });
 });
@@ -117,6 +118,11 @@ describe("the manifest of the service", () => {
     manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
   const pod = manifests.find(({ kind }) => kind === "Deployment")?.spec?.template?.spec;
   const [container] = pod?.containers ?? [];
+
+  test("runs as the user of the Dockerfile, by its number", () => {
+    const [, user] = /^USER (.+)$/m.exec(read("docker/service/Dockerfile")) ?? [];
+    expect(container?.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: Number(user) });
+  });
 
   test("gives the service a login, a registry and a certificate by variables that readClientEnvironment reads", () => {
     const variables: Record<string, string> = Object.assign(
