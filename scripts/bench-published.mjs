@@ -73,12 +73,12 @@ async function main({ isQuick, wanted, folder }) {
   const { runPart, writeReport } = await import("./published/run-part.mjs");
   const { StackError } = await import("./stack/stack-error.mjs");
   const interrupt = new AbortController();
-  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) {
+  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
     process.on(signal, () => {
       if (!interrupt.signal.aborted) {
         console.error("stopping: the part that runs writes what it has, then the stack is stopped");
       }
-      interrupt.abort();
+      interrupt.abort(signal);
     });
   }
   mkdirSync(folder, { recursive: true });

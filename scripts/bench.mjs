@@ -3,4 +3,4 @@ import process from "node:process";
 import { become, setUp } from "./set-up.mjs";
 
 setUp({ build: true });
-become("bench/dist/main.js", process.argv.slice(2));
+await become("bench/dist/main.js", process.argv.slice(2));

@@ -1,11 +1,10 @@
 /** `npm run chaos -- --minutes N --seed S [--kills N] [--concurrency N] [--driver NAME]`: real processes, really killed. Exits 1 if a promise was broken. */
-import { spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { linkConfluentClient, repositoryRoot, setUp } from "./set-up.mjs";
+import { linkConfluentClient, repositoryRoot, runHere, setUp } from "./set-up.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -25,9 +24,8 @@ console.log(`Chaos with --seed ${values.seed} for ${values.minutes} min with the
 const files = readdirSync(join(repositoryRoot, "test/chaos"))
   .filter((name) => name.endsWith(".test.ts") && name !== "planted-bugs.test.ts")
   .map((name) => `test/chaos/${name}`);
-const { status } = spawnSync(process.execPath, ["scripts/demanded-tests.mjs", ...files], {
+process.exitCode = await runHere(["scripts/demanded-tests.mjs", ...files], {
   cwd: repositoryRoot,
-  stdio: "inherit",
   env: {
     ...process.env,
     CHAOS_MINUTES: values.minutes,
@@ -38,4 +36,3 @@ const { status } = spawnSync(process.execPath, ["scripts/demanded-tests.mjs", ..
     ...(values.kills === undefined ? {} : { CHAOS_KILLS: values.kills }),
   },
 });
-process.exitCode = status ?? 1;

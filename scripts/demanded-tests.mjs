@@ -4,14 +4,18 @@
  */
 import process from "node:process";
 import { parseCLI, startVitest } from "vitest/node";
+import { ClosingReport } from "./closing-report.mjs";
 import { CountingReporter } from "./vitest-reporter.mjs";
 
 process.env.NODE_ENV ??= "test";
 
+const report = new ClosingReport();
 const reporter = new CountingReporter();
+report.begin(reporter);
 const { filter, options } = parseCLI(["vitest", "run", ...process.argv.slice(2)]);
 const vitest = await startVitest("test", filter, { ...options, run: true, watch: false, reporters: [reporter] });
 await vitest.close();
+report.end();
 for (const line of [...reporter.skippedLines, ...reporter.summaryLines, ...reporter.retriedLines, ...reporter.failedLines]) {
   console.log(line);
 }
@@ -19,5 +23,4 @@ const { unproven } = reporter;
 for (const line of unproven) {
   console.error(line);
 }
-console.log(reporter.closingLine);
 process.exit(reporter.failed > 0 || unproven.length > 0 ? 1 : process.exitCode);

@@ -3,4 +3,4 @@ import process from "node:process";
 import { become, setUp } from "./set-up.mjs";
 
 setUp({ build: true });
-become("packages/cdc-bench/bin/cdc-bench.js", ["demo", ...process.argv.slice(2)]);
+await become("packages/cdc-bench/bin/cdc-bench.js", ["demo", ...process.argv.slice(2)]);

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
-import { repositoryRoot, setUp, toolPath } from "./set-up.mjs";
+import { repositoryRoot, runHere, setUp, toolPath } from "./set-up.mjs";
 
 setUp({ build: true });
 const { status: built } = spawnSync(toolPath("tsc"), ["-b", "test/fuzz"], { cwd: repositoryRoot, stdio: "inherit" });
@@ -11,11 +11,4 @@ if (built !== 0) {
 }
 
 // Memory is measured from one collection to the next.
-const { status, signal } = spawnSync(
-  process.execPath,
-  ["--expose-gc", join(repositoryRoot, "test/dist/fuzz/run.js"), ...process.argv.slice(2)],
-  {
-    stdio: "inherit",
-  },
-);
-process.exit(status ?? (signal === "SIGINT" ? 130 : 1));
+process.exit(await runHere(["--expose-gc", join(repositoryRoot, "test/dist/fuzz/run.js"), ...process.argv.slice(2)]));

@@ -4,11 +4,10 @@
  *
  * What follows `npm run test:nodes --` replaces `packages` as the filter of tests.
  */
-import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
 import { nodeBinary, noOtherNode } from "./fetched-packages.mjs";
-import { fail, repositoryRoot, setUp } from "./set-up.mjs";
+import { fail, repositoryRoot, runHere, setUp } from "./set-up.mjs";
 
 const versions = ["22.23.3", "24.21.0"];
 
@@ -20,7 +19,7 @@ setUp({ build: true });
 const filters = process.argv.length > 2 ? process.argv.slice(2) : ["packages"];
 let failures = 0;
 for (const version of versions) {
-  const { status } = spawnSync(nodeBinary(version), [join(repositoryRoot, "scripts/test.mjs"), ...filters], { stdio: "inherit" });
+  const status = await runHere([join(repositoryRoot, "scripts/test.mjs"), ...filters], { execPath: nodeBinary(version) });
   console.log(`Node ${version}: ${status === 0 ? "passed" : "failed"}`);
   failures += status === 0 ? 0 : 1;
 }

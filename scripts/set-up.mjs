@@ -4,6 +4,7 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, readFileSync } from "node:fs";
+import { constants as constantsOf } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -167,15 +168,49 @@ export function linkConfluentClient() {
 }
 
 /**
+ * Runs a Node script in this terminal to its end. A signal that would end this process ends the script, and then this process as the script
+ * ended: nothing that the script has started is left behind.
+ * @param {readonly string[]} args flags of Node, the script, and its arguments
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, execPath?: string }} [options]
+ * @returns {Promise<number>} its exit code
+ */
+export function runHere(args, { cwd = process.cwd(), env = process.env, execPath = process.execPath } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(execPath, args, { cwd, env, stdio: "inherit" });
+    let isInterrupted = false;
+    /** @param {NodeJS.Signals} signal */
+    const passOn = (signal) => {
+      isInterrupted = true;
+      if (signal !== "SIGINT") {
+        child.kill(signal); // a terminal sends its Ctrl-C to the script, too
+      }
+    };
+    const signals = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
+    for (const signal of signals) {
+      process.on(signal, passOn);
+    }
+    child.once("error", reject);
+    child.once("exit", (status, signal) => {
+      for (const one of signals) {
+        process.off(one, passOn);
+      }
+      const code = status ?? 128 + constantsOf.signals[/** @type {NodeJS.Signals} */ (signal)];
+      if (isInterrupted) {
+        process.exit(code);
+      }
+      resolve(code);
+    });
+  });
+}
+
+/**
  * Runs a script of this repository in this terminal, and ends this process as it ends.
  * @param {string} script
  * @param {readonly string[]} args
- * @returns {never}
+ * @returns {Promise<never>}
  */
-export function become(script, args) {
-  process.on("SIGINT", () => {}); // the script gets it too: this process waits until the script has ended well
-  const { status, signal } = spawnSync(process.execPath, [join(repositoryRoot, script), ...args], { stdio: "inherit" });
-  process.exit(status ?? (signal === "SIGINT" ? 130 : 1));
+export async function become(script, args) {
+  process.exit(await runHere([join(repositoryRoot, script), ...args]));
 }
 
 /**

@@ -5,12 +5,11 @@
  *
  * `--kafka 3.9 --brokers 3 --driver kafkajs,platformatic --compression gzip,none` takes a part of it.
  */
-import { spawnSync } from "node:child_process";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { brokerRuns, clusterSizes, compressions, contractedDrivers, nameOf } from "./broker-runs.mjs";
 import { noteResults } from "./guarantees.mjs";
-import { fail, linkConfluentClient, repositoryRoot, setUp } from "./set-up.mjs";
+import { fail, linkConfluentClient, repositoryRoot, runHere, setUp } from "./set-up.mjs";
 import { kafkaReleases } from "./stack/versions.mjs";
 
 const { values } = parseArgs({
@@ -38,9 +37,8 @@ for (const run of brokerRuns.filter(
   const { release, size, driver } = run;
   const started = Date.now();
   const files = [`test/integration/${driver}-contract.test.ts`, ...(size === "3" ? ["test/integration/moving-leaders.test.ts"] : [])];
-  const { status } = spawnSync(process.execPath, ["scripts/demanded-tests.mjs", "--no-file-parallelism", ...files], {
+  const status = await runHere(["scripts/demanded-tests.mjs", "--no-file-parallelism", ...files], {
     cwd: repositoryRoot,
-    stdio: "inherit",
     env: {
       ...process.env,
       CDCKIT_KAFKA: release,

@@ -160,7 +160,7 @@ function positive(text: string, flag: string): number {
 // A terminal's Ctrl-C arrives twice: from the terminal, and from npm, which passes it on.
 const sameKeyMs = 1_000;
 let interruptedAtMs = 0;
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
     if (!interruptible.includes(running)) {
       process.exit(exitCodes.interrupted);

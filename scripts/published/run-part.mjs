@@ -73,8 +73,8 @@ function runToEnd(args, env, interrupt) {
     const child = spawn(process.execPath, [binary, ...args], { stdio: ["ignore", "inherit", "inherit"], env: { ...process.env, ...env } });
     const pass = () => {
       // On a terminal the child has had the user's Ctrl-C, too, and would take a second one for "at once".
-      if (process.stderr.isTTY !== true) {
-        child.kill("SIGINT");
+      if (interrupt.reason !== "SIGINT" || process.stderr.isTTY !== true) {
+        child.kill("SIGINT"); // whatever came: to this one a part listens, and writes what it has
       }
     };
     interrupt.addEventListener("abort", pass, { once: true });
