@@ -50,6 +50,13 @@ describe("the report of the suite peers", () => {
     );
   });
 
+  test("does not call a ratio above its own ceiling held, nor hides a round that failed", () => {
+    const doubtful = { figure: "two workers against one", wanted: "1.6x", cells: [{ text: "1.92x, at most 1.36x", verdict: "in doubt" }] };
+    expect(peersTable({ ...result, rows: [doubtful] })).toContain("| 1.92x, at most 1.36x: **the baseline is in doubt** |");
+    const consume = [{ ...figures, side: "kcat", kind: "undecoded", perSecond: [400], notRun: "failed in round 2: no answer" }];
+    expect(peersReport({ ...result, consume })).toContain("| kcat | 400 [400 to 400]; not run: failed in round 2: no answer |");
+  });
+
   test("has figures of no format in the first column", () => {
     expect(peersTable(result)).toContain("| an idle consumer | below 1% | 0.30%: held |  |  |");
   });

@@ -46,7 +46,7 @@ export function environment(): Environment {
 function commit(): string {
   try {
     const revision = execFileSync("git", ["rev-parse", "--short=12", "HEAD"], { encoding: "utf8" }).trim();
-    const isDirty = execFileSync("git", ["status", "--porcelain", "--", "packages"], { encoding: "utf8" }).trim() !== "";
+    const isDirty = execFileSync("git", ["status", "--porcelain"], { encoding: "utf8" }).trim() !== "";
     return isDirty ? `${revision} with uncommitted changes` : revision;
   } catch {
     return "unknown"; // not a checkout: a packed copy

@@ -7,6 +7,9 @@
 
 const barLength = 24;
 
+/** @type {Readonly<Record<string, string>>} */
+const verdicts = Object.freeze({ held: "held", missed: "**missed**", "in doubt": "**the baseline is in doubt**" });
+
 const formats = [
   { id: "json-with-schema", name: "JSON with schema" },
   { id: "json", name: "JSON" },
@@ -28,9 +31,8 @@ export function peersTable(result) {
 function cellText(cells, i) {
   const cell = cells[i];
   if (cell === undefined) return "";
-  return cell.verdict === "held" || cell.verdict === "missed"
-    ? `${cell.text}: ${cell.verdict === "held" ? "held" : "**missed**"}`
-    : cell.text;
+  const verdict = verdicts[cell.verdict];
+  return verdict === undefined ? cell.text : `${cell.text}: ${verdict}`;
 }
 
 /**
@@ -65,11 +67,15 @@ export function peersReport(result) {
     "",
     ...sides,
     "",
+    "All sides keep the defaults of their clients: the kafkajs driver asks for up to 4 MiB in a fetch of one to three partitions, and kafkajs by hand for",
+    "1 MiB of each partition.",
+    "",
     "## How the other rows are measured",
     "",
     "- **Two workers against one**: passes over one topic by turns. The first 40% of each pass are left out for both, because each thread compiles",
     "  the same code; `others.workers` of the JSON file has the rates of all tenths. `at most` is what the cores allow: their number, divided by the",
     "  processor seconds that one worker and its broker took for a message, and by that worker's rate. Consumer, broker and the system share the cores.",
+    "  A ratio above that is not held: one worker was slower than it should have been, and the baseline is in doubt.",
     "- **An idle consumer**: all of them at once, each in a process of its own. A process is measured once it has settled: when it takes no less",
     "  than 80% of what it took in the window before. The windows are in the JSON file.",
     "- **Latency**: by turns, each side on a topic of its own.",
@@ -89,7 +95,7 @@ function chart(here) {
     const middle = median(perSecond);
     if (middle === null) return [side, `not run: ${notRun}`, "", "", "", ""];
     const [slowest, fastest] = [Math.min(...perSecond), Math.max(...perSecond)];
-    const spread = `${count(middle)} [${count(slowest)} to ${count(fastest)}]`;
+    const spread = `${count(middle)} [${count(slowest)} to ${count(fastest)}]${notRun === null ? "" : `; not run: ${notRun}`}`;
     return [
       side,
       spread,

@@ -93,7 +93,8 @@ async function measureOnce(one: Measured, round: number, { kafka, sizes, machine
     say(`${name}: ${Math.round(pass.messages / pass.seconds).toLocaleString("en-US")} messages/s`);
   } catch (error) {
     machine.signal.throwIfAborted();
-    one.failure = error instanceof Error ? error.message : String(error);
+    const reason = error instanceof Error ? error.message : String(error);
+    one.failure = round === 1 ? reason : `failed in round ${round}: ${reason}`;
     say(`${name}: not run: ${one.failure}`);
   } finally {
     one.tookMs = performance.now() - startedAt;

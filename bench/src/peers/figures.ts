@@ -15,14 +15,14 @@ export interface ConsumeFigures {
   /** Of the broker, a message. */
   readonly brokerNs: readonly number[];
   readonly residentMiB: readonly number[];
-  /** Why it was not measured, or null. */
+  /** Why it was not measured, or not in each round that it was to be; or null. */
   readonly notRun: string | null;
 }
 
 /** A cell of the table of figures. */
 export interface Cell {
   readonly text: string;
-  readonly verdict: "held" | "missed" | "not run" | "no target";
+  readonly verdict: "held" | "missed" | "in doubt" | "not run" | "no target";
 }
 
 export interface Row {
@@ -61,6 +61,11 @@ export function ratioCell(values: readonly number[], atLeast: number | null, abo
     text: `${median.toFixed(2)}x${spread}${about}`,
     verdict: atLeast === null ? "no target" : median >= atLeast ? "held" : "missed",
   };
+}
+
+/** A ratio above what its own baseline says to be possible: the baseline was slower than it should have been, and the ratio shows nothing. */
+export function withCeiling(cell: Cell, ratio: number, ceiling: number | null): Cell {
+  return ceiling !== null && ratio > ceiling ? { ...cell, verdict: "in doubt" } : cell;
 }
 
 /** A value that must not be above a bound. */

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import kafkajs from "kafkajs";
-import { boundedCell, type Cell, notRun, ratioCell, ratios, type Row, spreadOf } from "./figures.ts";
+import { boundedCell, type Cell, notRun, ratioCell, ratios, type Row, spreadOf, withCeiling } from "./figures.ts";
 import type { IdleResult, LatencyResult, PacedResult, WorkersResult } from "./job.ts";
 import { ourDrivers, sideOf } from "./our-drivers.ts";
 import type { OwnKafka } from "./own-kafka.ts";
@@ -47,24 +47,30 @@ export async function measureWorkers(options: CaseOptions): Promise<CaseOutcome>
       }
     }
     const rates = (passes: readonly WorkersResult[]): readonly number[] => passes.map(({ perSecond }) => perSecond);
-    cells.push(ratioCell(ratios(rates(rounds.two), rates(rounds.one)), wantedOfWorkers, aboutWorkers(rounds)));
+    const gained = ratios(rates(rounds.two), rates(rounds.one));
+    cells.push(withCeiling(ratioCell(gained, wantedOfWorkers, aboutWorkers(rounds)), spreadOf(gained).median, ceilingOfRounds(rounds)));
     result[format] = { messages: topic.messages, warmUpShare: sizes.workersWarmUpShare, partitions: workersPartitions, rounds };
   }
   const figure = `two workers against one, ${driver} driver, ${availableParallelism()} cores`;
   return { rows: [{ figure, wanted: `${wantedOfWorkers}x`, cells }], result };
 }
 
-/** What was possible on this machine, and what the broker took of it. */
-function aboutWorkers({ one, two }: WorkersRounds): string {
+function ceilingOfRounds({ one }: WorkersRounds): number | null {
   const ceilings = one.map(ceilingOf).filter((ceiling) => ceiling !== null);
-  const shares = two.flatMap(({ processorSeconds, brokerSeconds }) =>
+  return ceilings.length === 0 ? null : spreadOf(ceilings).median;
+}
+
+/** What was possible on this machine, and what the broker took of it. */
+function aboutWorkers(rounds: WorkersRounds): string {
+  const ceiling = ceilingOfRounds(rounds);
+  const shares = rounds.two.flatMap(({ processorSeconds, brokerSeconds }) =>
     brokerSeconds === null ? [] : [brokerSeconds / (brokerSeconds + processorSeconds)],
   );
-  if (ceilings.length === 0 || shares.length === 0) {
+  if (ceiling === null || shares.length === 0) {
     return ", the broker's share of the processor time unknown";
   }
   const share = (100 * spreadOf(shares).median).toFixed(0);
-  return `, at most ${spreadOf(ceilings).median.toFixed(2)}x on these cores, the broker's share of the processor time ${share}%`;
+  return `, at most ${ceiling.toFixed(2)}x on these cores, the broker's share of the processor time ${share}%`;
 }
 
 /** How much faster than this pass the cores could handle messages if they did nothing else, with the same work of the broker for each. */
