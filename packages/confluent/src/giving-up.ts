@@ -25,12 +25,13 @@ export class GivingUp {
   /** The client asks for these partitions, or says that they are lost. Never rejects. */
   async some(going: readonly Held[], how: "revoked" | "lost"): Promise<void> {
     const { assignments, control, isOver } = this.#parts;
+    control.asked();
     if (isOver()) {
       assignments.release(going);
     } else {
       await giveUp(this.#parts, going, how);
     }
-    control.unplace(going);
+    control.letGo(going);
   }
 
   /** The group has refused this member: whatever it holds is lost, also what it was giving up. */

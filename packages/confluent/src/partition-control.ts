@@ -18,6 +18,10 @@ export interface PartitionControlParts {
 export class PartitionControl {
   readonly #parts: PartitionControlParts;
   readonly #waker: BrokerWaker;
+  /** How many times the client has asked for partitions, and waits for the answer. */
+  #unanswered = 0;
+  /** What is done when none is unanswered any more. */
+  readonly #afterAnswer: (() => void)[] = [];
 
   constructor(parts: PartitionControlParts) {
     this.#parts = parts;
@@ -34,29 +38,58 @@ export class PartitionControl {
     const { assignments, loop } = this.#parts;
     held.next = Number(offset);
     held.isStarting = true; // what the client still brings is from before
-    loop.between(() => {
-      if (assignments.held(held.assignment) !== held || held.isGoing || held.isOver || held.next !== Number(offset)) {
-        return;
-      }
-      const { topic, partition } = held.assignment;
-      this.unplace([held]);
-      if (
-        this.#try("gives a partition to the client", () =>
-          this.#parts.consumer.incrementalAssign([{ topic, partition, offset: held.next } as never]),
-        )
-      ) {
-        held.isPlaced = true;
-        held.isStarting = false;
-        held.stoppedReports = 0;
-        this.#apply(held, held.isPaused || held.isHeld);
-      }
-    });
+    loop.between(() =>
+      this.#whenAnswered(() => {
+        if (assignments.held(held.assignment) !== held || held.isGoing || held.isOver || held.next !== Number(offset)) {
+          return;
+        }
+        const { topic, partition } = held.assignment;
+        if (held.isPlaced) {
+          this.#unplace([held]);
+        }
+        if (
+          this.#try("gives a partition to the client", () =>
+            this.#parts.consumer.incrementalAssign([{ topic, partition, offset: held.next } as never]),
+          )
+        ) {
+          held.isPlaced = true;
+          held.isStarting = false;
+          held.stoppedReports = 0;
+          this.#apply(held, held.isPaused || held.isHeld);
+        }
+      }),
+    );
   }
 
-  /** Takes partitions from the client. */
-  unplace(helds: readonly Held[]): void {
+  /** The client asks for partitions, and waits until `letGo`. */
+  asked(): void {
+    this.#unanswered++;
+  }
+
+  /** The answer when the client has asked for these partitions. */
+  letGo(going: readonly Held[]): void {
+    // Also without a partition, because the client waits for the call. A newer assignment of the same partition stays with the client.
+    this.#unplace(going.filter((held) => (this.#parts.assignments.at(held.assignment.topic, held.assignment.partition) ?? held) === held));
+    this.#unanswered--;
+    for (const work of this.#unanswered === 0 ? this.#afterAnswer.splice(0) : []) {
+      this.#parts.loop.between(() => this.#whenAnswered(work));
+    }
+  }
+
+  /**
+   * While the client waits for the answer, it takes any call that gives or takes partitions for it, also one about others: the group would give
+   * away what is still being handled here, and this member would commit it after its new owner.
+   */
+  #whenAnswered(work: () => void): void {
+    if (this.#unanswered > 0) {
+      this.#afterAnswer.push(work);
+    } else {
+      work();
+    }
+  }
+
+  #unplace(helds: readonly Held[]): void {
     const placed = helds.filter(({ isPlaced }) => isPlaced).map(({ assignment: { topic, partition } }) => ({ topic, partition }));
-    // Also without a partition, because in a rebalance the client waits for the call.
     this.#try("takes partitions from the client", () => this.#parts.consumer.incrementalUnassign(placed));
     for (const held of helds) {
       held.isPlaced = false;

@@ -456,6 +456,33 @@ const trials: Readonly<Record<string, Trial>> = {
     await Promise.all([first.session.close(5_000), second.session.close(5_000)]);
   },
 
+  "a seek of one partition while another is given up does not give it away early": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 2);
+    const groupId = harness.uniqueName("group");
+    await harness.produce(topic, [...lines(0, 5), ...lines(1, 5)]);
+    const first = await join(harness, { topics: [topic], groupId });
+    await first.sink.until(({ records }) => records.length >= 10);
+    const taken = latch();
+    let isGivingUp = false;
+    let moved: readonly PartitionAssignment[] = [];
+    first.sink.onRevoked = async (going) => {
+      const kept = first.sink.held.filter((assignment) => !going.includes(assignment)); // none where a rebalance takes all
+      moved = kept.flatMap((assignment) => first.session.seek?.(assignment, 2n) ?? []);
+      isGivingUp = true;
+      await Promise.race([taken.promise, pause(1_000)]);
+      isGivingUp = false;
+    };
+    const second = await join(harness, { topics: [topic], groupId });
+    await second.sink.until(({ held }) => held.length === 1);
+    const isEarly = isGivingUp;
+    taken.open();
+    await first.sink.until(({ records }) =>
+      moved.every(({ partition }) => records.filter((record) => record.partition === partition).length >= 8),
+    );
+    expect(isEarly).toEqual(false);
+    await Promise.all([first.session.close(5_000), second.session.close(5_000)]);
+  },
+
   "a commit for an assignment that is over changes nothing": async (harness, { expect }) => {
     const topic = await topicOf(harness, 1);
     const groupId = harness.uniqueName("group");

@@ -1,0 +1,87 @@
+import { silentLogger } from "@cdckit/consumer";
+import { expect, test } from "vitest";
+import { heldPartitions } from "./assignments.ts";
+import { GivingUp } from "./giving-up.ts";
+import type { LowLevelConsumer, TopicPartition } from "./low-level-client.ts";
+import { PartitionControl } from "./partition-control.ts";
+
+/** Partitions 0 and 1, which the client fetches from offset 0, and the calls that the client has got since then. */
+function setUp() {
+  const calls: string[] = [];
+  const between: (() => void)[] = [];
+  const tell =
+    (what: string) =>
+    (places: readonly TopicPartition[]): void =>
+      void calls.push(`${what} ${places.map(({ partition }) => partition).join()}`);
+  const consumer = {
+    incrementalAssign: tell("assign"),
+    incrementalUnassign: tell("unassign"),
+    pause: tell("pause"),
+    resume: tell("resume"),
+  } as unknown as LowLevelConsumer; // as much as is asked
+  const assignments = heldPartitions();
+  const control = new PartitionControl({
+    consumer,
+    assignments,
+    loop: { between: (work) => void between.push(work) },
+    logger: silentLogger,
+  });
+  const passCalls = (): readonly string[] => {
+    between.splice(0).forEach((work) => work());
+    return calls.splice(0);
+  };
+  const holding = (...partitions: readonly number[]) => {
+    const added = assignments.heldOf(assignments.add(partitions.map((partition) => ({ topic: "rows", partition }))));
+    added.forEach((held) => control.place(held, 0n));
+    return added;
+  };
+  const [first, second] = holding(0, 1);
+  if (first === undefined || second === undefined) {
+    throw new Error("expected the partitions that were assigned");
+  }
+  passCalls();
+  return { calls, passCalls, holding, control, assignments, first, second };
+}
+
+test("the client gets no call about a partition that it does not fetch", () => {
+  const { passCalls, holding } = setUp();
+  holding(2);
+  expect(passCalls()).toEqual(["assign 2", "resume 2"]);
+});
+
+test("while the client waits for partitions that it has asked for, others do not move", async () => {
+  const { passCalls, holding, control, assignments, first, second } = setUp();
+  let letGo = (): void => {};
+  const revoked = (): Promise<void> => new Promise((resolve) => (letGo = resolve));
+  const givingUp = new GivingUp({ sink: { revoked } as never, assignments, control, isOver: () => false });
+
+  const going = givingUp.some([second], "revoked");
+  control.place(first, 7n);
+  holding(2);
+  expect(passCalls()).toEqual([]);
+
+  letGo();
+  await going;
+  expect(passCalls()).toEqual(["unassign 1", "unassign 0", "assign 0", "resume 0", "assign 2", "resume 2"]);
+});
+
+test("what moves is held back until the last of several answers", () => {
+  const { passCalls, control, first, second } = setUp();
+  control.asked();
+  control.asked();
+  control.place(first, 7n);
+  passCalls();
+  control.letGo([second]);
+  expect(passCalls()).toEqual(["unassign 1"]);
+  control.letGo([]);
+  expect(passCalls()).toEqual(["unassign ", "unassign 0", "assign 0", "resume 0"]);
+});
+
+test("a partition that is given up late is not taken from the client if it has a newer assignment", () => {
+  const { passCalls, holding, control, second } = setUp();
+  control.asked();
+  const [newer] = holding(1);
+  control.letGo([second]);
+  expect(passCalls()).toEqual(["unassign ", "unassign 1", "assign 1", "resume 1"]);
+  expect(newer).toMatchObject({ isPlaced: true, isStarting: false });
+});
