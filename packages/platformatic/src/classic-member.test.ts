@@ -2,17 +2,21 @@ import { silentLogger } from "@cdckit/consumer";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ClassicMember } from "./classic-member.ts";
 import type { GroupMemberParts } from "./group-member.ts";
+import { writeAssignment } from "./group-protocol.ts";
+
+type Answers = Record<string, (values: readonly unknown[]) => unknown>;
 
 /** A coordinator of a group whose only member is the one under test: it gives back what the member has divided. */
-function lonelyGroup(): GroupMemberParts["cluster"] {
+function lonelyGroup(others: Answers): GroupMemberParts["cluster"] {
   let generationId = 0;
-  const answers: Record<string, (values: readonly unknown[]) => object> = {
+  const answers: Answers = {
     JoinGroup: (values) => {
       const [{ metadata }] = values[6] as [{ metadata: Buffer }];
       return { memberId: "a", generationId: ++generationId, leader: "a", members: [{ memberId: "a", metadata }], skipAssignment: false };
     },
     SyncGroup: (values) => (values[6] as [object])[0],
     Heartbeat: () => ({}),
+    ...others,
   };
   return {
     brokers: "localhost:9092",
@@ -31,19 +35,19 @@ afterEach(() => {
 });
 
 /** The only member of a group that reads one topic, which has so many partitions at first. */
-function joinedMember(partitions: number) {
+function joinedMember(partitions: number, others: Answers = {}) {
   const topic = { partitions };
   const assigned: (readonly number[])[] = [];
   const tuning = { sessionTimeoutMs: 45_000, rebalanceTimeoutMs: 60_000, heartbeatIntervalMs: 3_000, metadataMaxAgeMs: 60_000 };
   const member = new ClassicMember({
-    cluster: lonelyGroup(),
+    cluster: lonelyGroup(others),
     groupId: "readers",
     tuning: tuning as GroupMemberParts["tuning"], // all that a member reads of it
     logger: silentLogger,
     sink: {} as GroupMemberParts["sink"], // it is told of waits only, if it wants to
     topics: () => ["rows"],
     owned: () => [],
-    countPartitions: () => Promise.resolve(new Map([["rows", topic.partitions]])),
+    countPartitions: (topics) => Promise.resolve(new Map(topics.map((name) => [name, topic.partitions]))),
     assigned: (places) => void assigned.push(places.map(({ partition }) => partition)),
     lost: () => {},
     acknowledged: () => {},
@@ -80,4 +84,26 @@ test.each([
   await vi.advanceTimersByTimeAsync(120_000);
   member.stop();
   expect(assigned).toEqual([[0, 1, 2, 3], expected]);
+});
+
+test("a static leader that comes back, and need not divide anything, reads partitions that a topic gets later", async () => {
+  let joins = 0;
+  const { member, topic, assigned } = joinedMember(2, {
+    JoinGroup: (values) => {
+      const [{ metadata }] = values[6] as [{ metadata: Buffer }];
+      return { memberId: "a", generationId: 7, leader: "a", members: [{ memberId: "a", metadata }], skipAssignment: joins++ === 0 };
+    },
+    SyncGroup: (values) =>
+      (values[6] as object[])[0] ?? { assignment: writeAssignment([0, 1].map((partition) => ({ topic: "rows", partition }))) },
+  });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(assigned).toEqual([[0, 1]]);
+
+  topic.partitions = 3;
+  await vi.advanceTimersByTimeAsync(60_000);
+  member.stop();
+  expect(assigned).toEqual([
+    [0, 1],
+    [0, 1, 2],
+  ]);
 });

@@ -172,7 +172,7 @@ export class ClassicMember implements GroupMember {
     const { memberId, generationId, leader, members, skipAssignment } = joined;
     this.#identity = Object.freeze({ memberId: memberId ?? "", generation: generationId });
     this.#isLeader = leader === memberId;
-    const assignments = this.#isLeader && !skipAssignment ? await this.#divide(members) : [];
+    const assignments = this.#isLeader ? await this.#divide(members, skipAssignment) : [];
     const sentAt = thisMoment();
     const values = [groupId, generationId, memberId, this.instanceId, protocolType, strategyName, assignments];
     const synced = await cluster.ask<SyncAnswer>(at, "join", "SyncGroup", values, tuning.rebalanceTimeoutMs + tuning.sessionTimeoutMs);
@@ -180,7 +180,11 @@ export class ClassicMember implements GroupMember {
     return readAssignment(synced.assignment);
   }
 
-  async #divide(members: JoinAnswer["members"]): Promise<readonly object[]> {
+  /**
+   * `isDivided`: a static leader has come back, and the group keeps what each member has. The leader alone sees when topics get more partitions, so
+   * it learns how many they have all the same.
+   */
+  async #divide(members: JoinAnswer["members"], isDivided: boolean): Promise<readonly object[]> {
     const subscriptions = new Map(members.map(({ memberId, metadata }) => [memberId, readSubscription(metadata ?? Buffer.alloc(0))]));
     const wanted = new Set([...subscriptions.values()].flatMap(({ topics }) => topics));
     this.#counts = await this.#parts.countPartitions([...wanted]);
@@ -189,6 +193,9 @@ export class ClassicMember implements GroupMember {
       this.#parts.logger.warn({ topics: absent }, "topics of the group have no partitions; they are looked for every second");
     }
     this.#watchCounts();
+    if (isDivided) {
+      return [];
+    }
     return [...assignPartitions(subscriptions, this.#counts)].map(([memberId, places]) => ({
       memberId,
       assignment: writeAssignment(places),
