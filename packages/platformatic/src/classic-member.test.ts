@@ -9,6 +9,7 @@ type Answers = Record<string, (values: readonly unknown[]) => unknown>;
 /** A coordinator of a group whose only member is the one under test: it gives back what the member has divided. */
 function lonelyGroup(others: Answers): GroupMemberParts["cluster"] {
   let generationId = 0;
+  const links = new Map<string, () => void>();
   const answers: Answers = {
     JoinGroup: (values) => {
       const [{ metadata }] = values[6] as [{ metadata: Buffer }];
@@ -21,7 +22,12 @@ function lonelyGroup(others: Answers): GroupMemberParts["cluster"] {
   return {
     brokers: "localhost:9092",
     coordinator: () => Promise.resolve({ host: "localhost", port: 9092 }),
-    ask: (_at: unknown, _purpose: unknown, name: string, values: readonly unknown[]) => Promise.resolve(answers[name]?.(values)),
+    ask: (_at: unknown, purpose: string, name: string, values: readonly unknown[]) =>
+      new Promise((resolve, reject) => {
+        links.set(purpose, () => reject(new Error("the connection was ended")));
+        new Promise((answered) => answered(answers[name]?.(values))).then(resolve, reject);
+      }),
+    unlink: (_at: unknown, purpose: string) => links.get(purpose)?.(),
     forget: () => {},
   } as unknown as GroupMemberParts["cluster"]; // a member asks no more of it
 }
@@ -49,7 +55,7 @@ function joinedMember(partitions: number, others: Answers = {}) {
     owned: () => [],
     countPartitions: (topics) => Promise.resolve(new Map(topics.map((name) => [name, topic.partitions]))),
     assigned: (places) => void assigned.push(places.map(({ partition }) => partition)),
-    lost: () => {},
+    lost: () => void assigned.push([]),
     acknowledged: () => {},
     fail: (error) => {
       throw error;
@@ -106,4 +112,47 @@ test("a static leader that comes back, and need not divide anything, reads parti
     [0, 1],
     [0, 1, 2],
   ]);
+});
+
+function refusal(code: number): Error {
+  return Object.assign(new Error(`refused with ${code}`), { errors: [{ apiCode: code }] });
+}
+
+/** A member that joins once more, on a connection that is dead. Its heartbeats fail with this error meanwhile. */
+async function joiningAgain(failure: Error, joins: number) {
+  const ids: unknown[] = [];
+  const lonely = joinedMember(1, {
+    JoinGroup: (values) => {
+      ids.push(values[3]);
+      const [{ metadata }] = values[6] as [{ metadata: Buffer }];
+      const answer = { memberId: `m${ids.length}`, generationId: 1, leader: `m${ids.length}`, members: [{ memberId: "a", metadata }] };
+      return ids.length === 2 ? new Promise(() => {}) : answer;
+    },
+    SyncGroup: (values) => (values[6] as object[])[0],
+    Heartbeat: () => (ids.length === 2 ? Promise.reject(failure) : {}),
+  });
+  await vi.advanceTimersByTimeAsync(0);
+  lonely.member.rejoin();
+  await vi.advanceTimersByTimeAsync(3_500);
+  await vi.waitFor(() => expect(ids).toHaveLength(joins));
+  await vi.advanceTimersByTimeAsync(0);
+  lonely.member.stop();
+  return { ...lonely, ids };
+}
+
+test("a member that the group has removed while it joins again joins as a new one", async () => {
+  const { ids, assigned } = await joiningAgain(refusal(25), 3);
+  expect(ids).toEqual(["", "m1", ""]);
+  expect(assigned).toEqual([[0], [], [0]]);
+});
+
+test("an answer about an earlier generation does not end a join", async () => {
+  const { ids, assigned } = await joiningAgain(refusal(22), 2);
+  expect(ids).toEqual(["", "m1"]);
+  expect(assigned).toEqual([[0]]);
+});
+
+test("a join is asked for again when a heartbeat was not answered meanwhile", async () => {
+  const { ids } = await joiningAgain(new Error("timed out"), 3);
+  expect(ids).toEqual(["", "m1", "m1"]);
 });

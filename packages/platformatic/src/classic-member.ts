@@ -5,6 +5,7 @@ import { assignPartitions, strategyName } from "./cooperative-sticky.ts";
 import { isRefusal } from "./explain-failure.ts";
 import { fencedInstance, type GroupMember, type GroupMemberParts, type Identity } from "./group-member.ts";
 import { readAssignment, readSubscription, writeAssignment, writeSubscription } from "./group-protocol.ts";
+import type { Address } from "./link.ts";
 import { codes, codesOf, responseOf } from "./low-level-client.ts";
 import { type Moment, msSince, thisMoment } from "./moment.ts";
 import { coordinatorMoves, type JoinAnswer, type SyncAnswer } from "./requests.ts";
@@ -30,6 +31,8 @@ export class ClassicMember implements GroupMember {
   #identity: Identity = nobody;
   /** The group is being joined. */
   #isJoining = false;
+  /** The coordinator that was asked last to let this member join. */
+  #joinsAt: Address | undefined;
   #mustRejoin = false;
   #wake: () => void = () => {};
   #settled: (() => void)[] = [];
@@ -152,6 +155,7 @@ export class ClassicMember implements GroupMember {
   async #join(): Promise<readonly Place[]> {
     const { cluster, groupId, tuning, topics, owned } = this.#parts;
     const at = await cluster.coordinator("group", groupId);
+    this.#joinsAt = at;
     const subscription = writeSubscription({ topics: topics(), owned: owned(), generation: this.#identity.generation });
     const joined = await cluster.ask<JoinAnswer>(
       at,
@@ -271,6 +275,11 @@ export class ClassicMember implements GroupMember {
       if (!this.#isJoining && as === this.#identity) {
         this.rejoin();
       }
+    } else if (this.#isJoining && found.includes(codes.unknownMember)) {
+      if (as.memberId === this.#identity.memberId) {
+        this.#forget(found); // whatever its generation is: the join, too, names a member that is gone
+        this.#endJoin();
+      }
     } else if (found.some((code) => removals.has(code))) {
       this.removed(as, found); // an answer about an earlier generation says nothing
     } else if (found.includes(codes.fencedInstance)) {
@@ -278,7 +287,17 @@ export class ClassicMember implements GroupMember {
       fail(fencedInstance(groupId, error));
     } else {
       cluster.forget("group", groupId);
+      if (found.length === 0) {
+        this.#endJoin();
+      }
       logger.debug({ err: error }, "a heartbeat was not acknowledged; the coordinator is looked for again");
+    }
+  }
+
+  /** A join may wait for minutes, also on a connection that is dead. It is asked for again. */
+  #endJoin(): void {
+    if (this.#isJoining && this.#joinsAt !== undefined) {
+      this.#parts.cluster.unlink(this.#joinsAt, "join");
     }
   }
 

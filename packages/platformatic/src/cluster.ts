@@ -73,6 +73,11 @@ export class Cluster {
     return this.#link(at, purpose, heldBackMs);
   }
 
+  /** Ends the connection for this purpose, if there is one. What waits for an answer on it fails. */
+  unlink(at: Address, purpose: Purpose): void {
+    this.#links.get(linkName(at, purpose))?.drop();
+  }
+
   /** Whether the brokers, the client and the driver have a version of the request in common. */
   async offers(name: RequestName): Promise<boolean> {
     return (await this.#choose(name)) !== null;
@@ -200,7 +205,7 @@ export class Cluster {
   }
 
   #link(at: Address, purpose: Purpose, heldBackMs: number): Link {
-    const name = `${at.host}:${at.port} ${purpose}`;
+    const name = linkName(at, purpose);
     const known = this.#links.get(name);
     if (known !== undefined) {
       return known;
@@ -221,6 +226,10 @@ export class Cluster {
     this.#links.set(name, link);
     return link;
   }
+}
+
+function linkName({ host, port }: Address, purpose: Purpose): string {
+  return `${host}:${port} ${purpose}`;
 }
 
 function addressOf(broker: string): Address {
