@@ -44,25 +44,30 @@ afterEach(() => {
 function joinedMember(partitions: number, others: Answers = {}) {
   const topic = { partitions };
   const assigned: (readonly number[])[] = [];
+  const waits: string[] = [];
+  const failures: unknown[] = [];
   const tuning = { sessionTimeoutMs: 45_000, rebalanceTimeoutMs: 60_000, heartbeatIntervalMs: 3_000, metadataMaxAgeMs: 60_000 };
   const member = new ClassicMember({
     cluster: lonelyGroup(others),
     groupId: "readers",
     tuning: tuning as GroupMemberParts["tuning"], // all that a member reads of it
     logger: silentLogger,
-    sink: {} as GroupMemberParts["sink"], // it is told of waits only, if it wants to
+    sink: {
+      waiting: ({ what }: { what: string }) => {
+        waits.push(what);
+        return { failed: ({ message }: Error) => void waits.push(message), end: () => void waits.push("end") };
+      },
+    } as unknown as GroupMemberParts["sink"], // it is told of waits only
     topics: () => ["rows"],
     owned: () => [],
     countPartitions: (topics) => Promise.resolve(new Map(topics.map((name) => [name, topic.partitions]))),
     assigned: (places) => void assigned.push(places.map(({ partition }) => partition)),
     lost: () => void assigned.push([]),
     acknowledged: () => {},
-    fail: (error) => {
-      throw error;
-    },
+    fail: (error) => void failures.push(error),
   });
   member.start();
-  return { member, topic, assigned };
+  return { member, topic, assigned, waits, failures };
 }
 
 test("a topic that was deleted when the group divided its partitions is read within a second after it is there again", async () => {
@@ -155,4 +160,23 @@ test("an answer about an earlier generation does not end a join", async () => {
 test("a join is asked for again when a heartbeat was not answered meanwhile", async () => {
   const { ids } = await joiningAgain(new Error("timed out"), 3);
   expect(ids).toEqual(["", "m1", "m1"]);
+});
+
+test("heartbeats that are not answered are one wait, which the next answer ends", async () => {
+  let beats = 0;
+  const { member, waits, failures } = joinedMember(1, {
+    Heartbeat: () => (++beats < 3 ? Promise.reject(new Error(`timed out ${beats}`)) : {}),
+  });
+  await vi.advanceTimersByTimeAsync(12_000);
+  expect(waits).toEqual(["the group readers", "timed out 1", "timed out 2", "end"]);
+  expect(failures).toEqual([]);
+  member.stop();
+});
+
+test("a heartbeat that is refused for good fails the session", async () => {
+  const refused = refusal(30);
+  const { waits, failures } = joinedMember(1, { Heartbeat: () => Promise.reject(refused) });
+  await vi.advanceTimersByTimeAsync(12_000);
+  expect(failures).toEqual([refused]);
+  expect(waits).toEqual([]);
 });

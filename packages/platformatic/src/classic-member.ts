@@ -42,6 +42,8 @@ export class ClassicMember implements GroupMember {
   /** How many partitions the topics of the group had when they were divided. */
   #counts: ReadonlyMap<string, number> = new Map();
   #waiting: OpenWait | undefined;
+  /** Open from a heartbeat that has failed until one is answered. A join has a wait of its own. */
+  #beatWaiting: OpenWait | undefined;
   readonly #stopped: AbortController = new AbortController();
 
   constructor(parts: GroupMemberParts) {
@@ -88,6 +90,7 @@ export class ClassicMember implements GroupMember {
     clearTimeout(this.#beating);
     clearTimeout(this.#looking);
     this.#waiting?.end();
+    this.#beatWaiting?.end();
     this.#wake();
     this.#settle();
   }
@@ -265,7 +268,7 @@ export class ClassicMember implements GroupMember {
   }
 
   #beatFailed(error: unknown, as: Identity, sentAt: Moment): void {
-    const { cluster, groupId, logger, fail } = this.#parts;
+    const { cluster, groupId, logger, sink, fail } = this.#parts;
     const found = codesOf(error);
     if (this.#isStopped) {
       return;
@@ -285,8 +288,15 @@ export class ClassicMember implements GroupMember {
     } else if (found.includes(codes.fencedInstance)) {
       this.stop();
       fail(fencedInstance(groupId, error));
+    } else if (!this.#isPassing(error)) {
+      this.stop();
+      fail(error);
     } else {
       cluster.forget("group", groupId);
+      if (!this.#isJoining) {
+        this.#beatWaiting ??= sink.waiting?.({ what: `the group ${groupId}`, host: cluster.brokers });
+        this.#beatWaiting?.failed(error);
+      }
       if (found.length === 0) {
         this.#endJoin();
       }
@@ -304,6 +314,8 @@ export class ClassicMember implements GroupMember {
   /** The time at which the request was sent counts: a process that was frozen reads an old answer. */
   #acknowledge(sentAt: Moment): void {
     const { acknowledged, tuning } = this.#parts;
+    this.#beatWaiting?.end();
+    this.#beatWaiting = undefined;
     if (!this.#isStopped) {
       acknowledged(tuning.sessionTimeoutMs - msSince(sentAt));
     }

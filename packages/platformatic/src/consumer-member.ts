@@ -271,10 +271,8 @@ export class ConsumerMember implements GroupMember {
       cluster.forget("group", groupId);
     }
     logger.debug({ err: error }, "a heartbeat was not acknowledged; it is sent again");
-    if (this.#identity.generation === joinEpoch) {
-      this.#waiting ??= sink.waiting?.({ what: `the group ${groupId}`, host: cluster.brokers });
-      this.#waiting?.failed(error);
-    }
+    this.#waiting ??= sink.waiting?.({ what: `the group ${groupId}`, host: cluster.brokers });
+    this.#waiting?.failed(error);
     await delay(retryPauseMs, undefined, { signal: this.#stopped.signal }).catch(() => {});
   }
 
