@@ -9,10 +9,15 @@ import { PartitionControl } from "./partition-control.ts";
 function setUp() {
   const calls: string[] = [];
   const between: (() => void)[] = [];
+  const refused = new Set<string>();
   const tell =
     (what: string) =>
-    (places: readonly TopicPartition[]): void =>
-      void calls.push(`${what} ${places.map(({ partition }) => partition).join()}`);
+    (places: readonly TopicPartition[]): void => {
+      calls.push(`${what} ${places.map(({ partition }) => partition).join()}`);
+      if (refused.has(what)) {
+        throw new Error("Local: Erroneous state");
+      }
+    };
   const consumer = {
     incrementalAssign: tell("assign"),
     incrementalUnassign: tell("unassign"),
@@ -40,7 +45,7 @@ function setUp() {
     throw new Error("expected the partitions that were assigned");
   }
   passCalls();
-  return { calls, passCalls, holding, control, assignments, first, second };
+  return { refused, passCalls, holding, control, assignments, first, second };
 }
 
 test("the client gets no call about a partition that it does not fetch", () => {
@@ -84,4 +89,21 @@ test("a partition that is given up late is not taken from the client if it has a
   control.letGo([second]);
   expect(passCalls()).toEqual(["unassign ", "unassign 1", "assign 1", "resume 1"]);
   expect(newer).toMatchObject({ isPlaced: true, isStarting: false });
+});
+
+test.each([
+  ["given", "assign", ["unassign 0", "assign 0"], ["assign 0", "resume 0"]],
+  ["taken", "unassign", ["unassign 0"], ["unassign 0", "assign 0", "resume 0"]],
+])("a partition that could not be %s moves with the next report", (_, what, before, after) => {
+  const { refused, passCalls, control, first } = setUp();
+  refused.add(what);
+  control.place(first, 7n);
+  expect(passCalls()).toEqual(before);
+
+  refused.clear();
+  control.retry();
+  expect(passCalls()).toEqual(after);
+  expect(first).toMatchObject({ next: 7, isPlaced: true, isStarting: false });
+  control.retry();
+  expect(passCalls()).toEqual([]);
 });

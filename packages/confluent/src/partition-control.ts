@@ -22,6 +22,7 @@ export class PartitionControl {
   #unanswered = 0;
   /** What is done when none is unanswered any more. */
   readonly #afterAnswer: (() => void)[] = [];
+  readonly #refused = new Set<Held>();
 
   constructor(parts: PartitionControlParts) {
     this.#parts = parts;
@@ -48,6 +49,7 @@ export class PartitionControl {
           this.#unplace([held]);
         }
         if (
+          !held.isPlaced &&
           this.#try("gives a partition to the client", () =>
             this.#parts.consumer.incrementalAssign([{ topic, partition, offset: held.next } as never]),
           )
@@ -56,9 +58,18 @@ export class PartitionControl {
           held.isStarting = false;
           held.stoppedReports = 0;
           this.#apply(held, held.isPaused || held.isHeld);
+        } else {
+          this.#refused.add(held);
         }
       }),
     );
+  }
+
+  /** Places the partitions again that the client has refused. */
+  retry(): void {
+    const refused = [...this.#refused];
+    this.#refused.clear();
+    refused.forEach((held) => this.place(held, BigInt(held.next)));
   }
 
   /** The client asks for partitions, and waits until `letGo`. */
@@ -90,9 +101,10 @@ export class PartitionControl {
 
   #unplace(helds: readonly Held[]): void {
     const placed = helds.filter(({ isPlaced }) => isPlaced).map(({ assignment: { topic, partition } }) => ({ topic, partition }));
-    this.#try("takes partitions from the client", () => this.#parts.consumer.incrementalUnassign(placed));
-    for (const held of helds) {
-      held.isPlaced = false;
+    if (this.#try("takes partitions from the client", () => this.#parts.consumer.incrementalUnassign(placed))) {
+      for (const held of helds) {
+        held.isPlaced = false;
+      }
     }
   }
 

@@ -244,6 +244,7 @@ export class ConfluentSession implements DriverSession {
     const report = this.#isOver ? null : readReport(text);
     if (report !== null) {
       this.#lease.take(report);
+      this.#control.retry();
       this.#replacedConnections.take(report);
       this.#watchConnection(report);
       this.#watchFetches(report);
