@@ -12,8 +12,8 @@ export interface GivingUpParts {
 }
 
 /**
- * Gives partitions up: the consumer is asked to let go of them, and the client is told after that. Until then it keeps them in the group, sends
- * heartbeats, and fetches the other partitions.
+ * Gives partitions up: the consumer is asked to let go of them, and the client is told after that. Until then it keeps them in the group and sends
+ * heartbeats. librdkafka pauses its whole assignment meanwhile, so that the partitions that stay are not fetched either.
  */
 export class GivingUp {
   readonly #parts: GivingUpParts;
