@@ -57,7 +57,10 @@ export class Transactions {
     const own = this.#own;
     const topics = topicsOf(records);
     const late = (): Error =>
-      new ConfluentDriverError("transaction-failed", `no answer within ${writeDeadlineMs} ms; it is not known whether it was carried out`);
+      new ConfluentDriverError(
+        "transaction-failed",
+        `no answer within ${2 * writeDeadlineMs} ms; it is not known whether it was carried out`,
+      );
     const givenUp = new AbortController();
     const written = own.then((producer) => this.#write(producer, records, offsets, givenUp.signal));
     const running = written.catch(() => {});

@@ -3,6 +3,9 @@ import { bounded } from "@cdckit/driver";
 import { ConfluentDriverError } from "./errors.ts";
 import { type MakeProducer, OwnProducer, topicsOf, writeDeadlineMs } from "./own-producer.ts";
 
+/** A producer that is made first has this much more time. */
+const sendDeadlineMs = writeDeadlineMs + 5_000;
+
 /** Writes records. Its producer is made with the first write, and again after a failed one. */
 export class Writer {
   readonly #makeProducer: MakeProducer;
@@ -23,11 +26,11 @@ export class Writer {
     }
     this.#own ??= new OwnProducer(this.#makeProducer).connect();
     const own = this.#own;
-    const late = (): Error => new ConfluentDriverError("send-failed", `no answer within ${writeDeadlineMs} ms`);
+    const late = (): Error => new ConfluentDriverError("send-failed", `no answer within ${sendDeadlineMs} ms`);
     try {
       await bounded(
         own.then((producer) => producer.write(records)),
-        writeDeadlineMs + 5_000,
+        sendDeadlineMs,
         late,
         this.#ended,
       );

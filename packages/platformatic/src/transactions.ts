@@ -67,7 +67,7 @@ export class Transactions {
     const late = (): Error =>
       new PlatformaticDriverError(
         "transaction-failed",
-        `no answer within ${writeDeadlineMs} ms; it is not known whether it was carried out`,
+        `no answer within ${2 * writeDeadlineMs} ms; it is not known whether it was carried out`,
       );
     const givenUp = new AbortController();
     const written = this.#write(records, offsets, givenUp.signal);

@@ -39,7 +39,7 @@ export class Writer {
   }
 
   async #send(records: readonly OutgoingRecord[]): Promise<void> {
-    const late = (): Error => new PlatformaticDriverError("send-failed", `no answer within ${writeDeadlineMs} ms`);
+    const late = (): Error => new PlatformaticDriverError("send-failed", `no answer within ${2 * writeDeadlineMs} ms`);
     const givenUp = new AbortController();
     try {
       await bounded(this.#write(records, givenUp.signal), 2 * writeDeadlineMs, late, this.#ended);
