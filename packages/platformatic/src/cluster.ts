@@ -65,7 +65,14 @@ export class Cluster {
   /** Sends a request to a broker. `deadlineMs`: how long the broker itself may hold the answer back. */
   async ask<T>(at: Address, purpose: Purpose, name: RequestName, values: readonly unknown[], heldBackMs = 0): Promise<T> {
     const { api } = await this.request(name);
-    return (await this.#link(at, purpose, heldBackMs).send((connection) => api.async(connection, ...values))) as T;
+    try {
+      return (await this.#link(at, purpose, heldBackMs).send((connection) => api.async(connection, ...values))) as T;
+    } catch (error) {
+      if (codesOf(error).length === 0 && responseOf(error) === undefined) {
+        this.#offered = undefined; // the broker may be back in another version
+      }
+      throw error;
+    }
   }
 
   /** A connection of its own to a broker. */
@@ -152,6 +159,7 @@ export class Cluster {
   /** Ends all connections. What is asked later opens new ones. */
   drop(): void {
     this.#coordinators.clear();
+    this.#offered = undefined;
     for (const link of this.#links.values()) {
       link.drop();
     }
