@@ -45,3 +45,22 @@ test.each([
 });
 
 test("a handler of a provider of the default scope is taken", async () => expect(await startError(handlersOf(Scope.DEFAULT))).toBeNull());
+
+test.each<[string, object]>([
+  ["a generator method", { *taken() {} }.taken],
+  ["an asynchronous generator method", { async *taken() {} }.taken],
+])("%s is refused when the app starts: a call of one runs nothing of it", async (_, method) => {
+  class Orders {}
+  Object.defineProperty(Orders.prototype, "taken", { value: method });
+  CdcHandler("orders", "create")(Orders.prototype, "taken", {});
+  Injectable()(Orders);
+  const error = await startError(Orders);
+  expect(isNestCdcError(error)).toBe(true);
+  expect((error as Error).message).toContain("[invalid-handler] Orders.taken is a generator function");
+});
+
+test.each(["*", "heartbeat"])("options for whole events of %j are refused, which would have no effect", (pattern) => {
+  expect(() => CdcHandler(pattern, undefined, { checks: {} })).toThrow(`[invalid-handler] @CdcHandler("${pattern}") takes whole events`);
+  expect(() => CdcHandler(pattern, undefined, { columns: ["id"] })).toThrow("and columns is for those of tables");
+  expect(() => CdcHandler(pattern, undefined, {})).not.toThrow();
+});

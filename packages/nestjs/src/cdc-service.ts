@@ -59,6 +59,15 @@ export class CdcService implements OnApplicationBootstrap, BeforeApplicationShut
       const name = `${instance.constructor.name}.${String(first.method)}`;
       throw new NestCdcError("invalid-handler", `${name} belongs to ${owner}; use the default scope`);
     }
+    // The consumer sees a function around the method, and could not tell.
+    const generator = marks.find(({ method }) => isGenerator(Reflect.get(instance, method)));
+    if (generator !== undefined) {
+      const name = `${instance.constructor.name}.${String(generator.method)}`;
+      throw new NestCdcError(
+        "invalid-handler",
+        `${name} is a generator function: calling one runs nothing of it, and its events would be committed unhandled; use a method or an async method`,
+      );
+    }
     const call =
       ({ method }: HandlerMark): AnyHandler =>
       (event) =>
@@ -74,6 +83,10 @@ export class CdcService implements OnApplicationBootstrap, BeforeApplicationShut
     }
     this.#end(error);
   }
+}
+
+function isGenerator(handler: unknown): boolean {
+  return Object.prototype.toString.call(handler).endsWith("GeneratorFunction]");
 }
 
 /** What a provider is that has no instance which events could be given to. Null: it has one. */

@@ -50,10 +50,17 @@ const marksKey = Symbol.for("@cdckit/nestjs/handlers");
 /**
  * The method is called for change events. `@CdcHandler("public.orders", "update")`: for the updates of a table, or for several things that
  * happen to it (`["create", "read"]`), or for all (without a second argument). `@CdcHandler("*")` takes what no other handler took, and
- * `@CdcHandler("heartbeat")` the control events of a kind. Patterns are those of `consumer.on`.
+ * `@CdcHandler("heartbeat")` the control events of a kind; both without options. Patterns are those of `consumer.on`.
  */
 export function CdcHandler(pattern: string, slots?: CdcSlot | readonly CdcSlot[], options: CdcHandlerOptions = {}): CdcMethodDecorator {
   const isForAnyEvent = slots === undefined && (pattern === "*" || Object.hasOwn(controlKinds, pattern));
+  const given = Object.entries(options).find(([, value]) => value !== undefined);
+  if (isForAnyEvent && given !== undefined) {
+    throw new NestCdcError(
+      "invalid-handler",
+      `@CdcHandler(${JSON.stringify(pattern)}) takes whole events, and ${given[0]} is for those of tables: name what happens to them, or leave it out`,
+    );
+  }
   return (target, key) => {
     if (typeof key === "object") {
       throw new NestCdcError("invalid-handler", 'expected the decorators that Nest uses: set "experimentalDecorators" in tsconfig.json');
