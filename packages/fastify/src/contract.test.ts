@@ -148,6 +148,23 @@ describe.each(Object.entries(majors))("with Fastify %s, the plugin", (version, f
     await Promise.all([closed, logged("the app failed to close: the database is gone")]);
   });
 
+  test("tells onEnd of an error while the app closes, and of nothing else then", async () => {
+    const ends: (Error | null)[] = [];
+    for (const error of [new Error("work was abandoned"), null]) {
+      const { consumer } = parts();
+      let end = (): void => {};
+      const ran = new Promise<void>((resolve, reject) => void (end = () => (error === null ? resolve() : reject(error))));
+      const stop = async (): Promise<void> => end();
+      const app = await appOf({
+        consumer: { run: () => ran, stop, health: () => consumer.health() },
+        onEnd: (ended) => void ends.push(ended),
+      });
+      await app.ready();
+      await app.close();
+    }
+    expect(ends).toEqual([expect.objectContaining({ message: "work was abandoned" })]);
+  });
+
   test("closes the app when a signal has stopped the consumer", async () => {
     const { consumer } = parts();
     const handled = new Promise((resolve) => void consumer.on("*", resolve));

@@ -42,8 +42,9 @@ export interface FastifyCdcOptions {
    */
   readonly closeApp?: boolean;
   /**
-   * Called when the consumer has ended by itself, with the error that halted it, or null if it was stopped. What it throws or rejects with is
-   * logged. The app does not wait for it before it closes.
+   * Called when the consumer has ended by itself, with the error that halted it, or null if it was stopped. Called with an error also while the
+   * app closes, as when the stop abandoned work (`work-abandoned`). What it throws or rejects with is logged. The app does not wait for it
+   * before it closes.
    */
   readonly onEnd?: (error: Error | null) => void | Promise<void>;
 }

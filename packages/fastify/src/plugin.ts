@@ -59,11 +59,11 @@ function ended(app: FastifyInstance, resolved: ResolvedFastifyCdcOptions, error:
   if (error !== null) {
     app.log.error({ err: error }, "the consumer has halted");
   }
-  if (isClosing) {
-    return;
+  // A stop by the app itself is no news, unless it fails, as one that abandons work.
+  if (!isClosing || error !== null) {
+    void tellEnd(app, resolved, error); // not waited for: an app whose onEnd hangs closes, too
   }
-  void tellEnd(app, resolved, error); // not waited for: an app whose onEnd hangs closes, too
-  if (resolved.closeApp) {
+  if (!isClosing && resolved.closeApp) {
     void close(app);
   }
 }
