@@ -137,6 +137,43 @@ describe("a failure", () => {
   });
 });
 
+describe("events that no handler takes", () => {
+  test("are warned of once for each table and operation, with the patterns that there are", async () => {
+    const { handler, lines } = handlerOf();
+    handler.on("inv.composite", { create: () => {} }).on("composite_pk", { delete: () => {} });
+    const warned = async () => {
+      expect(await handler(eventOf([0, 1]))).toEqual({ batchItemFailures: [] });
+      return lines.map(({ level, fields: { op, patterns } }) => ({ level, op, patterns }));
+    };
+    const patterns = ["inv.composite", "composite_pk"];
+    const first = await warned();
+    expect(first).toContainEqual({ level: "warn", op: "update", patterns });
+    expect(first.map(({ op }) => op)).not.toContain("delete");
+    expect(new Set(first.map(({ op }) => op)).size).toBe(first.length);
+    expect(await warned()).toEqual(first);
+  });
+
+  test("are warned of up to a hundred names", async () => {
+    const { handler, lines } = handlerOf({ registry: undefined });
+    const list = Array.from({ length: 150 }, (_, offset): KafkaEventRecord => {
+      const source = { connector: "postgresql", name: "shop", db: "shop", schema: "public", table: `t${offset}` };
+      const value = { before: null, after: { id: 1 }, source, op: "c", ts_ms: 1 };
+      return { topic: "all", partition: 0, offset, timestamp: 0, value: Buffer.from(JSON.stringify(value)).toString("base64") };
+    });
+    expect(await handler({ eventSource: "aws:kafka", records: { "all-0": list } })).toEqual({ batchItemFailures: [] });
+    expect(lines).toHaveLength(100);
+    expect(lines[99]).toMatchObject({ level: "warn", fields: { table: "shop.public.t99", op: "create", topic: "all", patterns: [] } });
+  });
+
+  test("of which many handlers ask for none, tombstones and control events, are not warned of", async () => {
+    const { handler, lines } = handlerOf();
+    handler.on("composite_pk", { create: () => {}, read: () => {}, update: () => {}, delete: () => {} });
+    await handler(eventOf([0]));
+    expect(records.some(({ value }) => value === null)).toBe(true);
+    expect(lines).toEqual([]);
+  });
+});
+
 describe("a failure while a failure is logged changes no answer", () => {
   const answer = (partitions: readonly number[]) => ({
     batchItemFailures: partitions.map((partition) => ({

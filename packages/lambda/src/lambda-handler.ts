@@ -11,7 +11,7 @@ import {
   partitionsOf,
 } from "./kafka-event.ts";
 import { type LambdaHandlerOptions, type ResolvedLambdaHandlerOptions, resolveLambdaHandlerOptions } from "./options.ts";
-import { TableRouter } from "./table-router.ts";
+import { pathOf, TableRouter } from "./table-router.ts";
 
 /** The part of Lambda's context that is used. */
 export interface LambdaContext {
@@ -58,8 +58,12 @@ interface Left {
   readonly error: unknown;
 }
 
+/** Topics may have tables without end: what has been warned of is kept, so that it is told once. */
+const maxWarned = 100;
+
 class Invocations {
   readonly router: TableRouter = new TableRouter();
+  readonly #warned = new Set<string>();
   readonly #options: ResolvedLambdaHandlerOptions;
   readonly #decoder: Decoder;
 
@@ -126,7 +130,27 @@ class Invocations {
         await handler(event);
       } else if (this.#options.strict) {
         throw unhandled(event);
+      } else {
+        this.#warnOnce(event);
       }
+    }
+  }
+
+  /** A pattern that fits nothing looks like work that is done: Lambda commits what is left out. */
+  #warnOnce(event: CdcEvent): void {
+    if (event.kind !== "change" && event.kind !== "truncate" && event.kind !== "row") {
+      return; // Debezium writes a tombstone after each delete, and few handlers ask for those or for control events
+    }
+    const op = event.kind === "change" ? event.op : event.kind;
+    const table = event.table === null ? event.record.topic : pathOf(event.table);
+    const name = `${op} of ${table}`;
+    if (this.#warned.size < maxWarned && !this.#warned.has(name)) {
+      this.#warned.add(name);
+      const { patterns } = this.router;
+      this.#options.logger.warn(
+        { table, op, topic: event.record.topic, patterns },
+        `no handler takes the ${name}: such events count as handled (warned of once)`,
+      );
     }
   }
 }

@@ -41,6 +41,11 @@ export class TableRouter {
   readonly #control = new Map<string, AnyHandler>();
   #any: AnyHandler | undefined;
 
+  /** The patterns of tables and topics that have handlers. */
+  get patterns(): readonly string[] {
+    return [...new Set(this.#registrations.map(({ pattern }) => pattern))];
+  }
+
   /** Registers what `on` was given. */
   add(pattern: string, handlers: unknown): void {
     if (typeof pattern !== "string" || pattern === "" || pattern.split(".").includes("")) {
@@ -81,7 +86,7 @@ export class TableRouter {
   }
 
   #ofTable(table: TableName | null, topic: string, slot: Slot): AnyHandler | undefined {
-    const path = table === null ? null : [table.database, table.schema, table.name].filter((part) => part !== undefined).join(".");
+    const path = table === null ? null : pathOf(table);
     let best: Registration | undefined;
     for (const one of this.#registrations) {
       if (
@@ -128,6 +133,11 @@ export class TableRouter {
     }
     this.#registrations.push({ pattern, handlers });
   }
+}
+
+/** The name of a table with all of its parts. */
+export function pathOf({ database, schema, name }: TableName): string {
+  return [database, schema, name].filter((part) => part !== undefined).join(".");
 }
 
 /** Only whole parts of a name count. */
