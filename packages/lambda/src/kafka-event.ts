@@ -4,7 +4,7 @@ import { LambdaError } from "./errors.ts";
 
 /** An event of an event source mapping for Amazon MSK (`aws:kafka`) or for a Kafka of your own (`SelfManagedKafka`). */
 export interface KafkaEvent {
-  /** `aws:kafka` or `SelfManagedKafka`. */
+  /** `aws:kafka` or `SelfManagedKafka`, which is also written `aws:SelfManagedKafka`. */
   readonly eventSource: string;
   /** The records of each partition, in the order of their offsets, by `topic-partition`. */
   readonly records: Readonly<Record<string, readonly KafkaEventRecord[]>>;
@@ -40,7 +40,8 @@ export interface KafkaBatchItemFailure {
   readonly itemIdentifier: { readonly partition: string; readonly offset: number };
 }
 
-const sources: readonly unknown[] = ["aws:kafka", "SelfManagedKafka"];
+// A Kafka of your own has two names: published examples of events have both.
+const sources: readonly unknown[] = ["aws:kafka", "SelfManagedKafka", "aws:SelfManagedKafka"];
 
 /** The partitions of an event. Throws if the event is not one of Kafka: Lambda hands over whatever the function's triggers are. */
 export function partitionsOf(event: unknown): readonly (readonly [name: string, records: readonly KafkaEventRecord[]])[] {

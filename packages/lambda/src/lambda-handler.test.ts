@@ -408,3 +408,8 @@ test("rows have the types that a handler says, and `on` gives the handler that L
   await same(eventOf([0]));
   expect(seen.length).toBeGreaterThan(0);
 });
+
+test.each(["aws:kafka", "SelfManagedKafka", "aws:SelfManagedKafka"])("an event of the source %j is taken", async (eventSource) => {
+  const { handler } = handlerOf();
+  expect(await handler(eventOf([], eventSource))).toEqual({ batchItemFailures: [] });
+});
