@@ -229,7 +229,7 @@ export const promises = [
   },
   {
     id: "P11",
-    text: "A registry that is down stops no known schema, loses nothing, makes no dead letter, and is not stampeded. Only a registry's own error code means that a schema does not exist; any other answer is an outage, and is waited for.",
+    text: "A registry that is down stops no known schema, loses nothing, makes no dead letter, and is not stampeded. Only a registry's own error code, or a registry that answers but is without the path of the id, means that a schema does not exist; any other answer is an outage, and is waited for.",
     proofs: [
       simulation,
       ["packages/registry/src/registry-failures.test.ts", "of a proxy passes: the schema is there when the registry answers again"],

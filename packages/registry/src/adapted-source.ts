@@ -2,7 +2,7 @@ import type { RegisteredSchema, SchemaId, SchemaSource } from "@cdckit/decode";
 import { CachingSource } from "./caching-source.ts";
 import { withDeadline } from "./deadline.ts";
 import { isRegistryError, RegistryError, unusableAnswer } from "./errors.ts";
-import { isTransient } from "./http-status.ts";
+import { isContentCode, isTransient } from "./http-status.ts";
 import type { ResolvedAdapterOptions } from "./options.ts";
 import { quoted } from "./quoted.ts";
 import { resolveReferences } from "./references.ts";
@@ -85,7 +85,7 @@ function failureOf(error: unknown, client: ForeignClient, what: string, id: Sche
 function isRegistrysOwn(error: unknown): boolean {
   const { errorCode, message } = (error ?? {}) as { readonly errorCode?: unknown; readonly message?: unknown };
   return typeof errorCode === "number"
-    ? errorCode >= 40_400 && errorCode <= 40_499
+    ? isContentCode(errorCode)
     : typeof message === "string" &&
         /\b(schema|subject|version|artifact|content)\b.*\bnot found\b|\bno (schema|content|artifact)\b/i.test(message);
 }

@@ -1,6 +1,6 @@
 import type { SchemaId } from "@cdckit/decode";
 import { ApicurioApi, type ArtifactPlace } from "./apicurio-api.ts";
-import { ConfluentApi } from "./confluent-api.ts";
+import { ConfluentApi, provingQuestions } from "./confluent-api.ts";
 import { isRegistryError } from "./errors.ts";
 import { apicurioVersion, isApicurioCompatible } from "./dialect.ts";
 import type { ResolvedRegistryOptions } from "./options.ts";
@@ -18,7 +18,15 @@ export function apiFor({ endpoints, dialect, numericIds }: ResolvedRegistryOptio
     return confluent;
   }
   const beside = { version: "v2", numericIds, prefix: besideCompatible } as const;
-  return new CompatibleApi(confluent, new ApicurioApi(ask, beside), new ApicurioApi(optionally(ask), beside));
+  return new CompatibleApi(confluent, new ApicurioApi(provenByCompatible(ask), beside), new ApicurioApi(optionally(ask), beside));
+}
+
+/** A proxy may offer the compatible API alone. If that one answers, the other one is not there, which is no outage. */
+function provenByCompatible(ask: Asking): Asking {
+  return {
+    json: (question) => ask.json({ ...question, provenBy: provingQuestions }),
+    text: (question) => ask.text({ ...question, provenBy: provingQuestions }),
+  };
 }
 
 /** Not to be asked again if the registry does not offer this API, and no sign of an outage. */

@@ -12,6 +12,9 @@ export const typesQuestion: Question = Object.freeze({ path: "/schemas/types", w
 
 export const subjectsQuestion: Question = Object.freeze({ path: "/subjects", what: "the list of subjects" });
 
+/** What shows a registry that is without a path: the second one is for those that are older than the list of types. */
+export const provingQuestions: readonly Question[] = Object.freeze([typesQuestion, subjectsQuestion]);
+
 const missingIdHint =
   "is this the registry that the producer wrote to? If it is Apicurio, messages may carry global ids while /apis/ccompat/v7 resolves " +
   "content ids: set apicurio.registry.use-id=contentId on the converter, or apicurio.ccompat.legacy-id-mode.enabled=true on the registry";
@@ -27,7 +30,9 @@ export class ConfluentApi implements RegistryApi<ReferenceLink> {
   /** `GET /schemas/ids/{id}`, and `GET /schemas/guids/{guid}` if the id is a GUID. */
   async schemaById(id: SchemaId): Promise<UnresolvedSchema> {
     const question: Question = { path: pathOfId(id), what: `schema id ${id}`, id, missingHint: missingIdHint };
-    return readSchema(await this.#ask.json(question), question);
+    // Many registries have no GUIDs, and other bytes may look like one. As an outage, that would be waited for without end.
+    const asked = isNumericId(id) ? question : { ...question, provenBy: provingQuestions };
+    return readSchema(await this.#ask.json(asked), question);
   }
 
   /** `GET /subjects/{subject}/versions/{version}`, for a schema that another one refers to. */

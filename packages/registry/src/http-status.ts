@@ -48,6 +48,11 @@ function adviceWhenRefused(status: number): string {
   return "is url the root of a Confluent-compatible schema registry";
 }
 
+/** Whether an error code says that a schema, subject or version is not there: Confluent's codes for that are 404nn. */
+export function isContentCode(code: unknown): boolean {
+  return typeof code === "number" && code >= 40_400 && code <= 40_499;
+}
+
 interface OwnErrorCode {
   /** The form that messages show. */
   readonly text: string;
@@ -61,10 +66,8 @@ function readErrorCode(body: Uint8Array): OwnErrorCode | undefined {
     const { error_code: code, name } = parseJson(body) as { error_code?: unknown; name?: unknown };
     const exception = typeof name === "string" && /^[A-Za-z]{1,60}Exception$/.test(name) ? name : undefined;
     const text = typeof code === "number" ? `error_code ${code}` : exception;
-    // Confluent's codes are 404nn. Apicurio repeats the status and names its exception; a plain NotFoundException is about the path.
-    const isAboutContent =
-      (typeof code === "number" && code >= 40_400 && code <= 40_499) ||
-      (exception !== undefined && /^[A-Za-z]+NotFoundException$/.test(exception));
+    // Apicurio repeats the status and names its exception; a plain NotFoundException is about the path.
+    const isAboutContent = isContentCode(code) || (exception !== undefined && /^[A-Za-z]+NotFoundException$/.test(exception));
     return text === undefined ? undefined : { text, isAboutContent };
   } catch {
     return undefined; // a proxy's page, or no body: only the status is known

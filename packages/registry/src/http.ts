@@ -25,6 +25,8 @@ export interface Question {
   readonly missingHint?: string;
   /** Not every registry answers it. A status that says so is an answer then, whoever sent it, and no outage. */
   readonly isOptional?: boolean;
+  /** A registry may be without its path. If it answers one of these with a list of names, its 404 says so, and is no outage. */
+  readonly provenBy?: readonly Question[];
 }
 
 export interface HttpAnswer {

@@ -25,6 +25,28 @@ describe("a 404", () => {
     expect([failure.code, failure.isRegistry]).toEqual([code, code === "not-found"]);
   });
 
+  const guid = "6a7f2d3e-0b1c-4d5e-8f90-112233445566";
+  test.each([
+    ["GUIDs", "", guid, "/schemas/types"],
+    ["GUIDs and the list of types", "", guid, "/subjects"],
+    ["Apicurio's own API", "/apis/ccompat/v7", "contentId:7", "/apis/ccompat/v7/schemas/types"],
+  ] as const)("to a registry's question without %s says that there is no such schema", async (_, root, id, answered) => {
+    const server = await serve((request, response) => (request.url === answered ? json(response, 200, ["AVRO"]) : path(response)));
+    const clock = new TestClock();
+    const failure = await failureOf(createRegistry({ url: `${server.url}${root}`, clock }).load(id));
+    expect(failure).toMatchObject({ code: "not-found", isRegistry: true, status: 404 });
+    expect(failure.message).toContain("without the path for such ids");
+    expect(clock.pauses).toEqual([]);
+  });
+
+  test.each([
+    ["nothing else", path],
+    ["a proxy's answers", (response: ServerResponse) => response.writeHead(200).end("{}")],
+  ] as const)("to a GUID remains an outage beside %s", async (_, other) => {
+    const { url } = await serve((request, response) => (request.url?.includes("guids") === true ? path(response) : other(response)));
+    expect(await failureOf(createRegistry({ url, clock: new TestClock() }).load(guid))).toMatchObject({ code: "unavailable" });
+  });
+
   test("of a proxy passes: the schema is there when the registry answers again", async () => {
     const { url } = await serve((_, response, count) =>
       count === 1 ? page(response) : count === 2 ? response.writeHead(200).end("<html>") : json(response, 200, recordAnswer("Order")),

@@ -1,5 +1,6 @@
+import { isTextList } from "./confluent-api.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { RegistryError } from "./errors.ts";
+import { isRegistryError, RegistryError } from "./errors.ts";
 import { Failover } from "./failover.ts";
 import { type HttpAnswer, type Question, sendRequest } from "./http.ts";
 import { failureOfStatus } from "./http-status.ts";
@@ -52,7 +53,7 @@ export class Transport implements Asking {
     const answer = await this.#send(endpoint, question);
     const failure = failureOfStatus(answer, endpoint, question);
     if (failure !== undefined) {
-      throw failure;
+      throw (await this.#isWithoutPath(failure, endpoint, question)) ? pathMissing(failure, question) : failure;
     }
     try {
       return parse(answer.body);
@@ -69,9 +70,33 @@ export class Transport implements Asking {
     }
   }
 
+  async #isWithoutPath(failure: RegistryError, endpoint: Endpoint, { provenBy = [] }: Question): Promise<boolean> {
+    if (failure.status !== 404 || failure.code !== "unavailable") {
+      return false;
+    }
+    for (const proof of provenBy) {
+      if (isTextList(await this.jsonOnce(endpoint, proof).catch(nullOnFailure))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   #send(endpoint: Endpoint, question: Question): Promise<HttpAnswer> {
     this.#closed.throwIfAborted();
     this.#requests++;
     return sendRequest(endpoint, question, this.#options, this.#closed);
   }
+}
+
+function nullOnFailure(error: unknown): null {
+  if (isRegistryError(error)) {
+    return null;
+  }
+  throw error;
+}
+
+function pathMissing({ url, id, status }: RegistryError, { what }: Question): RegistryError {
+  const detail = `${url} does not have ${what} (${status}): it is a registry, but is without the path for such ids`;
+  return new RegistryError("not-found", detail, { url, id, status });
 }
