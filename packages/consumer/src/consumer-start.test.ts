@@ -84,4 +84,18 @@ describe("what waiting does not help is an error at once", () => {
     await consumer.stop();
     await expect(running).resolves.toBeUndefined();
   });
+
+  test("nothing halts if a registry answers 403 to its check, because schemas by id may be allowed", async () => {
+    const url = await serve((_, response) => response.writeHead(403).end());
+    let warn: (line: string) => void = nothing;
+    const warned = new Promise<string>((resolve) => {
+      warn = resolve;
+    });
+    const listening = { ...logger, warn: (_: unknown, line?: string): void => warn(String(line)) };
+    const consumer = consumerOf(Buffer.from('{"id":1}'), { registry: { url }, logger: listening }).on("*", nothing);
+    const running = consumer.run();
+    expect(await Promise.race([warned, running])).toMatch(/^the registry could not be checked: .*\(403\)/);
+    await consumer.stop();
+    await expect(running).resolves.toBeUndefined();
+  });
 });

@@ -10,8 +10,8 @@ interface Pingable {
 
 /**
  * Asks a registry once, at the start, whether it is one. Resolves with the error to halt with if every address answered, and none as a
- * registry. Otherwise a wrong path would look like an outage, which is waited for. If an address does not answer at all, it may come back:
- * that is logged, and is no error. Sources that cannot be asked are used as they are. Never rejects.
+ * registry. Otherwise a wrong path would look like an outage, which is waited for. If an address does not answer at all, it may come back,
+ * and one that answers 403 may still give schemas by id: that is logged, and is no error. Sources that cannot be asked are used as they are. Never rejects.
  */
 export async function checkRegistry(source: SchemaSource, logger: Logger): Promise<ConsumerError | null> {
   if (!isPingable(source)) {
@@ -25,9 +25,12 @@ export async function checkRegistry(source: SchemaSource, logger: Logger): Promi
   if (pings.every(({ isPermanent }) => isPermanent)) {
     return new ConsumerError("registry-unusable", `expected a schema registry at registry.url: ${details}`);
   }
+  const isForbidden = pings.some(({ status }) => status === 403);
   logger.warn(
     { registries: pings.map(({ url }) => url) },
-    `the registry does not answer: ${details}; records whose schemas are unknown wait for it`,
+    isForbidden
+      ? `the registry could not be checked: ${details}; a check needs more than schemas by id, which may be allowed all the same`
+      : `the registry does not answer: ${details}; records whose schemas are unknown wait for it`,
   );
   return null;
 }

@@ -2,7 +2,7 @@ import { apicurioInfoQuestion } from "./apicurio-api.ts";
 import { isTextList, subjectsQuestion, typesQuestion } from "./confluent-api.ts";
 import type { RegistryDialect } from "./dialect.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { isRegistryError } from "./errors.ts";
+import { isRegistryError, type RegistryError } from "./errors.ts";
 import { isObject } from "./schema-answer.ts";
 import type { Transport } from "./transport.ts";
 
@@ -14,7 +14,10 @@ export interface RegistryPing {
   readonly ok: boolean;
   /** The HTTP status; undefined if there was no answer. */
   readonly status: number | undefined;
-  /** True if asking again cannot help: what answered is no registry, or it refused the credentials. False if there was no answer. */
+  /**
+   * True if asking again cannot help: what answered is no registry, or it does not know the credentials. False if there was no answer, or a 403:
+   * schemas by id may be allowed all the same.
+   */
   readonly isPermanent: boolean;
   /** What was found, as a sentence. */
   readonly detail: string;
@@ -41,8 +44,13 @@ export async function pingEndpoint(endpoint: Endpoint, dialect: RegistryDialect,
     if (!isRegistryError(error)) {
       throw error;
     }
-    return { url, ok: false, status: error.status, isPermanent: !error.retriable || !error.isRegistry, detail: error.detail };
+    return { url, ok: false, status: error.status, isPermanent: isPermanent(error), detail: error.detail };
   }
+}
+
+/** A 403 is about this question alone: who may read schemas by id need not be allowed to list their types. */
+function isPermanent({ retriable, isRegistry, status }: RegistryError): boolean {
+  return (!retriable && status !== 403) || !isRegistry;
 }
 
 /**

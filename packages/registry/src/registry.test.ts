@@ -210,6 +210,16 @@ describe("what else a registry tells", () => {
     ]);
   });
 
+  test("ping takes a 401 for permanent, and a 403 not: schemas by id may be allowed all the same", async () => {
+    const unknown = await serve((_, response) => json(response, 401, {}));
+    const forbidden = await serve((_, response) => json(response, 403, {}));
+    const pings = await createRegistry({ urls: [unknown.url, forbidden.url] }).ping();
+    expect(pings.map(({ ok, isPermanent, status }) => [ok, isPermanent, status])).toEqual([
+      [false, true, 401],
+      [false, false, 403],
+    ]);
+  });
+
   test("subjects and the latest version of one, whatever its name holds", async () => {
     const latest = { subject: "inv/orders?-value", version: 3, id: 12, ...recordAnswer("Order") };
     const server = await serve(
