@@ -9,6 +9,9 @@ export type RegistryAuth =
 // A shorter secret is found in messages by chance, and hiding it protects nothing.
 const minSecretChars = 4;
 
+// A request under way has one of the last tokens. All of them would fill the memory of a process that lives long.
+const maxFreshTokens = 16;
+
 /** One address of a registry, with the credentials for it. No field, no message and no `inspect` shows the credentials. */
 export class Endpoint {
   /** The address without userinfo and without a slash at its end. */
@@ -16,6 +19,7 @@ export class Endpoint {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #authorize: () => Promise<string | undefined>;
   readonly #secrets = new Set<string>();
+  readonly #freshTokens = new Set<string>();
 
   constructor(address: string | URL, auth: RegistryAuth | undefined, headers: Readonly<Record<string, string>> = {}) {
     const parsed = parseAddress(address);
@@ -36,7 +40,7 @@ export class Endpoint {
   /** The error as a cause that may be shown: the error itself, or a replacement if anything in it holds one of our secrets. */
   safeCause(error: unknown): unknown {
     const shown = inspect(error, { depth: 10, showHidden: true, maxStringLength: null, maxArrayLength: null });
-    for (const secret of this.#secrets) {
+    for (const secret of [...this.#secrets, ...this.#freshTokens]) {
       if (shown.includes(secret)) {
         return new Error("the cause is withheld because it held credentials");
       }
@@ -54,13 +58,17 @@ export class Endpoint {
     }
     const { bearer } = auth;
     if (typeof bearer === "function") {
-      return async () => this.#bearerHeader(await this.#freshToken(bearer));
+      return async () => {
+        const token = await this.#freshToken(bearer);
+        this.#hideFresh(token);
+        return `Bearer ${token}`;
+      };
     }
     if (!isToken(bearer)) {
       throw new TypeError(`auth.bearer must be ${tokenInWords}, or a function that returns it`);
     }
-    const header = this.#bearerHeader(bearer);
-    return async () => header;
+    this.#hide(bearer);
+    return async () => `Bearer ${bearer}`;
   }
 
   #basicHeader(username: string, password: string): string {
@@ -77,11 +85,6 @@ export class Endpoint {
     return `Basic ${encoded}`;
   }
 
-  #bearerHeader(token: string): string {
-    this.#hide(token);
-    return `Bearer ${token}`;
-  }
-
   async #freshToken(bearer: () => string | Promise<string>): Promise<string> {
     let token: unknown;
     try {
@@ -96,6 +99,18 @@ export class Endpoint {
       throw new RegistryError("refused", `auth.bearer must return ${tokenInWords} to ask ${this.url}`, { url: this.url });
     }
     return token;
+  }
+
+  #hideFresh(token: string): void {
+    if (token.length < minSecretChars) {
+      return;
+    }
+    this.#freshTokens.delete(token); // a token that is used again is the last one again
+    this.#freshTokens.add(token);
+    if (this.#freshTokens.size > maxFreshTokens) {
+      const [oldest] = this.#freshTokens;
+      this.#freshTokens.delete(oldest as string); // the set is not empty
+    }
   }
 
   #hide(secret: string): void {

@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
+import { Endpoint } from "./endpoint.ts";
 import { createRegistry, type RegistryOptions } from "./index.ts";
 import { answers, json, recordAnswer, serve, TestClock } from "./registry-server.contract.ts";
 
@@ -75,6 +76,19 @@ describe("credentials reach the registry", () => {
 });
 
 describe("no credential is ever shown", () => {
+  test("of a function that makes tokens the last sixteen are known, and no more are kept", async () => {
+    let made = 0;
+    const endpoint = new Endpoint("http://localhost:8081", { bearer: () => `made-token-<${++made}>` });
+    for (let request = 0; request < 17; request++) {
+      await endpoint.requestHeaders();
+    }
+    const isShown = (number: number): boolean => {
+      const error = new Error(`made-token-<${number}>`);
+      return endpoint.safeCause(error) === error;
+    };
+    expect([1, 2, 17].map(isShown)).toEqual([true, false, false]);
+  });
+
   const everyAuth: readonly ((url: string) => RegistryOptions)[] = [
     (url) => ({ url: withUserinfo(url), headers: { "x-api-key": apiKey } }),
     (url) => ({ url, auth: { basic: { username, password } }, headers: { "x-api-key": apiKey } }),
