@@ -23,8 +23,6 @@ export class SerialBatchRunner {
   readonly #records: SerialRecords;
   readonly #groups: SerialGroups;
   #phase: SerialPhase;
-  /** Where the partition goes on after the batch. Lower than the batch's end if the run was ended earlier. */
-  #endsAt: bigint;
   #outcome: "settled" | "halted" | null = null;
   /** A handler has failed, and the next attempt has not begun. */
   #isResting = false;
@@ -38,7 +36,6 @@ export class SerialBatchRunner {
     this.#records = new SerialRecords(batch, this.#life, this.#held, parts);
     this.#groups = new SerialGroups(batch, this.#life, this.#held, parts);
     this.#phase = this.#records;
-    this.#endsAt = batch.nextOffset;
   }
 
   /** Runs to the end. Null if nothing must be awaited on the way there. */
@@ -131,16 +128,13 @@ export class SerialBatchRunner {
     if (reading !== null || this.#life.isFenced) {
       return reading;
     }
-    if (this.#phase === this.#records) {
-      this.#endsAt = this.#records.handledTo;
-      this.#phase = this.#groups;
-    }
+    this.#phase = this.#groups;
     const pending = this.#groups.advance();
     if (pending === null) {
       if (this.#records.isOver) {
-        this.#ledger.settle(this.#span, this.#endsAt);
+        this.#ledger.settle(this.#span, this.#records.handledTo);
       } else {
-        this.#ledger.advance(this.#span, this.#endsAt); // what is left comes again: what is after the batch, such as a lost range, must not be committed
+        this.#ledger.advance(this.#span, this.#records.handledTo); // what is left comes again: what is after the batch, such as a lost range, must not be committed
       }
       this.#outcome = "settled";
     }
