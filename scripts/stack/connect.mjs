@@ -6,6 +6,7 @@ import { kafkaClassPath, smallJvm, toProperties } from "./kafka.mjs";
 import { freePorts } from "./ports.mjs";
 import { stopProcess } from "./process.mjs";
 import { untilServing } from "./service.mjs";
+import { classPathOptions } from "./shared-classes.mjs";
 import { debeziumJars } from "./versions.mjs";
 
 /**
@@ -36,7 +37,7 @@ export async function startConnect({ dir, brokers, cacheDir, jvm = smallJvm, plu
   const running = startJava({
     name: "connect",
     dir,
-    jvm: [...jvm, "-Dlog4j2.level=INFO", "-cp", classPath],
+    jvm: [...jvm, "-Dlog4j2.level=INFO", ...classPathOptions(classPath)],
     run: ["org.apache.kafka.connect.cli.ConnectStandalone", properties],
     outlive,
   });

@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { startProcess } from "./process.mjs";
 import { javaCommand } from "./requirements.mjs";
+import { classPathOptions } from "./shared-classes.mjs";
 import { StackError } from "./stack-error.mjs";
 
 // Serial collector and first-tier compiler: a JVM that lives for a second must not spend it on warming up.
@@ -38,7 +39,7 @@ export function startJava({ name, dir, jvm, run, outlive }) {
  * @returns {Promise<{ stdout: string, stderr: string }>}
  */
 export function runJava({ classPath, mainClass, args, input = "", jvm = [], deadlineMs = 60_000 }) {
-  const child = spawn(javaCommand(), [...shortLived, ...jvm, "-cp", classPath, mainClass, ...args], {
+  const child = spawn(javaCommand(), [...shortLived, ...jvm, ...classPathOptions(classPath), mainClass, ...args], {
     stdio: ["pipe", "pipe", "pipe"],
     timeout: deadlineMs,
     killSignal: "SIGKILL",

@@ -9,6 +9,7 @@ import { freePorts } from "./ports.mjs";
 import { stopProcess } from "./process.mjs";
 import { requireJava } from "./requirements.mjs";
 import { untilServing } from "./service.mjs";
+import { classPathOptions, keepClasses } from "./shared-classes.mjs";
 import { kafkaJars } from "./versions.mjs";
 import { waitUntil } from "./wait.mjs";
 
@@ -153,7 +154,7 @@ async function prepareNode({ dir, name, id, port, classPath, settings, cluster, 
     running = startJava({
       name,
       dir,
-      jvm: [...jvm, "-Dlog4j2.level=INFO", "-cp", classPath],
+      jvm: [...jvm, "-Dlog4j2.level=INFO", ...classPathOptions(classPath)],
       run: ["kafka.Kafka", properties],
       outlive,
     });
@@ -171,7 +172,23 @@ async function prepareNode({ dir, name, id, port, classPath, settings, cluster, 
  * @param {{ cacheDir?: string, jars?: import("./versions.mjs").JarSet, log?: import("./jars.mjs").Log }} [options]
  */
 export async function kafkaClassPath({ jars = kafkaJars, ...options } = {}) {
-  return join(await ensureJars(jars, options), "*");
+  const classPath = join(await ensureJars(jars, options), "*");
+  await keepClasses(classPath, (run) => runBroker(classPath, run), options.log ?? (() => {}));
+  return classPath;
+}
+
+/**
+ * Starts a broker, and ends it as soon as it serves.
+ * @param {string} classPath
+ * @param {{ dir: string, jvm: readonly string[] }} options
+ */
+async function runBroker(classPath, { dir, jvm }) {
+  const [port = 0, controllerPort = 0] = await freePorts(2);
+  const settings = brokerConfig(dir, { id: 1, port, controllerPort, voters: [controllerPort] });
+  const options = { dir, jvm: [...smallJvm, ...jvm], name: "kafka", id: 1, port, classPath, settings, cluster: clusterId() };
+  const node = await prepareNode(options);
+  await node.start();
+  await stopProcess(node.record(), { graceMs: 60_000 });
 }
 
 /**

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Kafka, logLevel } from "kafkajs";
 import { runJava, startJava } from "../../scripts/stack/java.mjs";
+import { classPathOptions } from "../../scripts/stack/shared-classes.mjs";
 import { kafkaClassPath, smallJvm, toProperties } from "../../scripts/stack/kafka.mjs";
 import { freePorts } from "../../scripts/stack/ports.mjs";
 import { type ProcessRecord, stopProcess } from "../../scripts/stack/process.mjs";
@@ -44,7 +45,7 @@ export async function startRackCluster(): Promise<RackCluster> {
   const start = ({ id }: RackBroker): void => {
     const own = join(dir, `node-${id}`);
     const run = ["kafka.Kafka", join(own, "server.properties")];
-    const jvm = [...smallJvm, "-cp", classPath];
+    const jvm = [...smallJvm, ...classPathOptions(classPath)];
     running.set(id, startJava({ name: `kafka-${id}`, dir: own, jvm, run, outlive: false }).record);
   };
   const prepare = async (broker: RackBroker): Promise<void> => {
