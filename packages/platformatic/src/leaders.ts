@@ -6,6 +6,7 @@ import { topicIdText } from "./topic-id-text.ts";
 
 /** The leader of a partition. */
 export interface Leader {
+  /** -1 if the partition has none. */
   readonly node: number;
   readonly epoch: number;
   /** The id of the topic to which this belongs. */
@@ -76,7 +77,7 @@ export class Leaders {
     const asked = topics();
     try {
       const answer = asked.length === 0 ? { topics: [] } : await cluster.metadata(asked);
-      this.#known = new Map(answer.topics.flatMap(leadersOf));
+      this.#known = new Map(answer.topics.flatMap((topic) => this.#leadersOf(topic)));
       found();
     } catch (error) {
       if (!this.#isStopped) {
@@ -84,13 +85,15 @@ export class Leaders {
       }
     }
   }
-}
 
-function leadersOf({ name, topicId, partitions }: TopicMetadata): readonly (readonly [string, Leader])[] {
-  return partitions
-    .filter(({ leaderId }) => leaderId >= 0)
-    .map(({ partitionIndex, leaderId, leaderEpoch }) => [
-      placeOf(name ?? "", partitionIndex),
-      { node: leaderId, epoch: leaderEpoch, topicId: topicIdText(topicId) },
-    ]);
+  /** A broker that is late still names a leader of before: the one of the later epoch stays. Without topic ids nobody knows whether both are of one topic. */
+  #leadersOf({ name, topicId, partitions }: TopicMetadata): readonly (readonly [string, Leader])[] {
+    const id = topicIdText(topicId);
+    return partitions.map(({ partitionIndex, leaderId, leaderEpoch }) => {
+      const place = placeOf(name ?? "", partitionIndex);
+      const known = this.#known.get(place);
+      const isLate = known !== undefined && id !== null && known.topicId === id && leaderEpoch < known.epoch;
+      return [place, isLate ? known : { node: leaderId, epoch: leaderEpoch, topicId: id }];
+    });
+  }
 }
