@@ -1,10 +1,19 @@
 import { isIP } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { maxInt32 } from "@cdckit/driver";
+import { addressText, BrokerTurns } from "./broker-turns.ts";
 import { PlatformaticDriverError } from "./errors.ts";
 import { isRefusal } from "./explain-failure.ts";
 import { type Address, Link } from "./link.ts";
-import { type ClientConnectionOptions, codesOf, type PlatformaticModule, responseOf } from "./low-level-client.ts";
+import {
+  type ClientConnection,
+  type ClientConnectionOptions,
+  codesOf,
+  isAnswer,
+  type PlatformaticModule,
+  responseOf,
+} from "./low-level-client.ts";
+import { Remembered } from "./remembered.ts";
 import {
   type ChosenRequest,
   chooseRequest,
@@ -37,10 +46,12 @@ const roundPauseMs = 300;
 export class Cluster {
   readonly #parts: ClusterParts;
   readonly #links = new Map<string, Link>();
-  readonly #coordinators = new Map<string, Promise<Address>>();
+  readonly #coordinators: Remembered<Address> = new Remembered();
+  /** What each broker knows, by its address: in a rolling upgrade they are of two versions. */
+  readonly #offered: Remembered<readonly OfferedRequest[]> = new Remembered();
   readonly #bootstrap: readonly Address[];
+  readonly #turns: BrokerTurns = new BrokerTurns();
   #nodes: ReadonlyMap<number, Address> = new Map();
-  #offered: Promise<readonly OfferedRequest[]> | undefined;
   readonly #closed: AbortController = new AbortController();
 
   constructor(parts: ClusterParts) {
@@ -62,22 +73,22 @@ export class Cluster {
     return this.#closed.signal;
   }
 
-  /** Sends a request to a broker. `deadlineMs`: how long the broker itself may hold the answer back. */
+  /** Sends a request to a broker. `heldBackMs`: how long the broker itself may hold the answer back. */
   async ask<T>(at: Address, purpose: Purpose, name: RequestName, values: readonly unknown[], heldBackMs = 0): Promise<T> {
-    const { api } = await this.request(name);
-    try {
-      return (await this.#link(at, purpose, heldBackMs).send((connection) => api.async(connection, ...values))) as T;
-    } catch (error) {
-      if (codesOf(error).length === 0 && responseOf(error) === undefined) {
-        this.#offered = undefined; // the broker may be back in another version
-      }
-      throw error;
-    }
+    const { api } = await this.request(at, name);
+    return (await this.send(at, purpose, heldBackMs, (connection) => api.async(connection, ...values))) as T;
   }
 
-  /** A connection of its own to a broker. */
-  link(at: Address, purpose: Purpose, heldBackMs: number): Link {
-    return this.#link(at, purpose, heldBackMs);
+  /** The same for a request that the caller makes by itself, in a version that the broker knows. */
+  async send<T>(at: Address, purpose: Purpose, heldBackMs: number, request: (connection: ClientConnection) => Promise<T>): Promise<T> {
+    try {
+      const answer = await this.#link(at, purpose, heldBackMs).send(request);
+      this.#turns.answered(at);
+      return answer;
+    } catch (error) {
+      this.#turns[isAnswer(error) ? "answered" : "failed"](at);
+      throw error;
+    }
   }
 
   /** Ends the connection for this purpose, if there is one. What waits for an answer on it fails. */
@@ -85,18 +96,18 @@ export class Cluster {
     this.#links.get(linkName(at, purpose))?.drop();
   }
 
-  /** Whether the brokers, the client and the driver have a version of the request in common. */
-  async offers(name: RequestName): Promise<boolean> {
-    return (await this.#choose(name)) !== null;
+  /** Whether a broker, the client and the driver have a version of the request in common. */
+  offers(name: RequestName): Promise<boolean> {
+    return this.anywhere(async (at) => (await this.#choose(at, name)) !== null);
   }
 
-  /** The request in the version that the brokers know. `below`: an older version than that. */
-  async request(name: RequestName, below?: number): Promise<ChosenRequest> {
-    const chosen = await this.#choose(name, below);
+  /** The request in the version that the broker knows. `below`: an older version than that. */
+  async request(at: Address, name: RequestName, below?: number): Promise<ChosenRequest> {
+    const chosen = await this.#choose(at, name, below);
     if (chosen === null) {
       throw new PlatformaticDriverError(
         "client-crashed",
-        `the brokers ${this.brokers} and @platformatic/kafka have no version of the request ${name} in common: use Kafka 2.7 or newer`,
+        `the broker ${addressText(at)} and @platformatic/kafka have no version of the request ${name} in common: use Kafka 2.7 or newer`,
       );
     }
     return chosen;
@@ -122,10 +133,10 @@ export class Cluster {
     return this.#nodes.get(id);
   }
 
-  /** Asks one broker after the other until one answers. */
+  /** Asks one broker after the other until one answers, each time another one first. */
   async anywhere<T>(ask: (at: Address) => Promise<T>): Promise<T> {
     let failure: unknown;
-    for (const at of [...this.#nodes.values(), ...this.#bootstrap]) {
+    for (const at of this.#turns.next([...this.#nodes.values(), ...this.#bootstrap])) {
       this.#closed.signal.throwIfAborted();
       try {
         return await ask(at);
@@ -141,25 +152,17 @@ export class Cluster {
 
   /** The coordinator of a group or of a transactional id. It is remembered until `forget`. */
   coordinator(kind: CoordinatorKind, key: string): Promise<Address> {
-    const name = `${kind} ${key}`;
-    const known = this.#coordinators.get(name) ?? this.#findCoordinator(kind, key);
-    this.#coordinators.set(name, known);
-    known.catch(() => {
-      if (this.#coordinators.get(name) === known) {
-        this.#coordinators.delete(name);
-      }
-    });
-    return known;
+    return this.#coordinators.get(`${kind} ${key}`, () => this.#findCoordinator(kind, key));
   }
 
   forget(kind: CoordinatorKind, key: string): void {
-    this.#coordinators.delete(`${kind} ${key}`);
+    this.#coordinators.forget(`${kind} ${key}`);
   }
 
   /** Ends all connections. What is asked later opens new ones. */
   drop(): void {
     this.#coordinators.clear();
-    this.#offered = undefined;
+    this.#offered.clear();
     for (const link of this.#links.values()) {
       link.drop();
     }
@@ -191,20 +194,14 @@ export class Cluster {
     }
   }
 
-  async #choose(name: RequestName, below?: number): Promise<ChosenRequest | null> {
-    this.#offered ??= this.#askOffered();
-    const offered = this.#offered;
-    offered.catch(() => {
-      this.#offered = this.#offered === offered ? undefined : this.#offered;
-    });
-    return chooseRequest(this.#parts.module, await offered, name, below);
+  async #choose(at: Address, name: RequestName, below?: number): Promise<ChosenRequest | null> {
+    const offered = await this.#offered.get(addressText(at), () => this.#askOffered(at));
+    return chooseRequest(this.#parts.module, offered, name, below);
   }
 
-  async #askOffered(): Promise<readonly OfferedRequest[]> {
+  async #askOffered(at: Address): Promise<readonly OfferedRequest[]> {
     const { api } = this.#parts.module["apiVersionsV3"] as ChosenRequest; // every version of the client has it
-    const answer = await this.anywhere((at) =>
-      this.#link(at, "question", 0).send((connection) => api.async(connection, "cdckit", "0.1.0")),
-    );
+    const answer = await this.send(at, "question", 0, (connection) => api.async(connection, "cdckit", "0.1.0"));
     return (answer as { readonly apiKeys: readonly OfferedRequest[] }).apiKeys;
   }
 
@@ -227,7 +224,13 @@ export class Cluster {
       requestTimeout: Math.min(heldBackMs + this.#answerDeadlineMs, maxInt32), // a longer delay overflows, and the timer fires at once
       maxInflights: 5,
     };
-    const link = new Link(module, clientId, options, at);
+    const link = new Link({
+      module,
+      clientId,
+      options,
+      address: at,
+      ended: () => this.#offered.forget(addressText(at)), // the broker may be back in another version
+    });
     if (this.#closed.signal.aborted) {
       link.close();
     }
@@ -236,8 +239,8 @@ export class Cluster {
   }
 }
 
-function linkName({ host, port }: Address, purpose: Purpose): string {
-  return `${host}:${port} ${purpose}`;
+function linkName(at: Address, purpose: Purpose): string {
+  return `${addressText(at)} ${purpose}`;
 }
 
 function addressOf(broker: string): Address {

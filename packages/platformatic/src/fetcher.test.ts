@@ -24,7 +24,7 @@ function setUp(answerOf: (node: number, fetch: number) => Promise<FetchResponse>
     module: { createAPI: () => ({}) },
     request: async () => ({ version: 12, createRequest: () => ({}) }),
     node: (id: number) => ({ host: "broker", port: id }),
-    link: ({ port: node }: { readonly port: number }) => ({ send: () => answerOf(node, (counts[node] = (counts[node] ?? 0) + 1)) }),
+    send: ({ port: node }: { readonly port: number }) => answerOf(node, (counts[node] = (counts[node] ?? 0) + 1)),
   } as unknown as Cluster; // as much as is called
   const leaders = {
     of: (_: string, partition: number) => ({ node: partition === 2 ? 2 : 1, epoch: 0, topicId: null }),

@@ -4,6 +4,7 @@ import { aheadBytes, isRead } from "./assignments.ts";
 import type { Cluster, Purpose } from "./cluster.ts";
 import { type FetchedPartition, type FetchResponse, parseFetchResponse } from "./fetch-response.ts";
 import type { Leader, Leaders } from "./leaders.ts";
+import type { Address } from "./link.ts";
 import { errorName } from "./low-level-client.ts";
 import type { ResolvedPlatformaticOptions } from "./options.ts";
 import { giveUpReplica, mayReadReplica, nodeToRead, preferReplica } from "./read-replica.ts";
@@ -186,11 +187,15 @@ export class Fetcher {
   /** Never rejects. */
   async #fetch(node: number, purpose: Purpose, asked: readonly Asked[]): Promise<void> {
     try {
+      const at = this.#parts.cluster.node(node);
+      if (at === undefined) {
+        throw new Error(`no broker ${node} is known`);
+      }
       const hasIds = asked.every(({ held }) => held.assignment.topicId !== null);
-      const request = await this.#parts.cluster.request("Fetch", hasIds ? undefined : fetchesByIdFrom);
+      const request = await this.#parts.cluster.request(at, "Fetch", hasIds ? undefined : fetchesByIdFrom);
       const isById = request.version >= fetchesByIdFrom;
       const { partitions, errorCode, throttleMs } = await this.#ask(
-        node,
+        at,
         purpose,
         request,
         topicsOf(asked, this.#sent++ % asked.length, isById, this.#parts.tuning.maxBytesPerPartition),
@@ -242,21 +247,17 @@ export class Fetcher {
     return asked.every(({ held }) => mayReadReplica(held, nowMs)) ? (this.#parts.tuning.rackId ?? "") : "";
   }
 
-  async #ask(
-    node: number,
+  #ask(
+    at: Address,
     purpose: Purpose,
     { version, createRequest }: ChosenRequest,
     topics: readonly object[],
     rack: string,
   ): Promise<FetchResponse> {
     const { cluster, tuning } = this.#parts;
-    const at = cluster.node(node);
-    if (at === undefined) {
-      throw new Error(`no broker ${node} is known`);
-    }
     const api = cluster.module.createAPI(fetchKey, version, createRequest, parseFetchResponse);
     const values = [tuning.maxWaitMs, 1, tuning.maxBytes, readCommitted, 0, -1, topics, [], rack];
-    return cluster.link(at, purpose, tuning.maxWaitMs).send((connection) => api.async(connection, ...values));
+    return cluster.send(at, purpose, tuning.maxWaitMs, (connection) => api.async(connection, ...values));
   }
 
   /** The partition was not moved while the fetch was under way. */

@@ -29,12 +29,13 @@ async function failureAt(answers: readonly string[], sasl?: ClientLogin): Promis
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const link = new Link(
-    realModule,
-    "me",
-    { ...options, ...(sasl && { sasl, connectTimeout: 30_000, requestTimeout: 30_000 }) },
-    { host: "127.0.0.1", port },
-  );
+  const link = new Link({
+    module: realModule,
+    clientId: "me",
+    options: { ...options, ...(sasl && { sasl, connectTimeout: 30_000, requestTimeout: 30_000 }) },
+    address: { host: "127.0.0.1", port },
+    ended: () => {},
+  });
   const failure: unknown = await link.send(ask).catch((error: unknown) => error);
   link.close();
   server.close();
@@ -93,7 +94,13 @@ function linkWithConnections() {
     }
     on(): void {}
   }
-  const link = new Link({ Connection: FakeConnection }, "me", options, { host: "b", port: 1 });
+  const link = new Link({
+    module: { Connection: FakeConnection },
+    clientId: "me",
+    options,
+    address: { host: "b", port: 1 },
+    ended: () => {},
+  });
   return { link, opened, areClosed: () => opened.map(({ isClosed }) => isClosed) };
 }
 

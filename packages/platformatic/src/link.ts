@@ -5,14 +5,23 @@ import {
   type ClientConnectionOptions,
   codes,
   codesOf,
+  isAnswer,
   type PlatformaticModule,
-  responseOf,
 } from "./low-level-client.ts";
 
 /** Where a broker is reached. */
 export interface Address {
   readonly host: string;
   readonly port: number;
+}
+
+export interface LinkParts {
+  readonly module: Pick<PlatformaticModule, "Connection">;
+  readonly clientId: string;
+  readonly options: ClientConnectionOptions;
+  readonly address: Address;
+  /** A connection was ended. The next one may reach another broker at this address, or the same one in another version. */
+  readonly ended: () => void;
 }
 
 /** A connection, perhaps one that is still being made. */
@@ -36,21 +45,15 @@ const shortestLoginMs = 100;
  * is used for as long as the broker keeps it.
  */
 export class Link {
-  readonly #module: Pick<PlatformaticModule, "Connection">;
-  readonly #options: ClientConnectionOptions;
-  readonly #clientId: string;
-  readonly #address: Address;
+  readonly #parts: LinkParts;
   /** All that are not ended. */
   readonly #open = new Set<Opened>();
   /** The one on which the next request is sent. */
   #current: Opened | undefined;
   #isClosed = false;
 
-  constructor(module: Pick<PlatformaticModule, "Connection">, clientId: string, options: ClientConnectionOptions, address: Address) {
-    this.#module = module;
-    this.#clientId = clientId;
-    this.#options = options;
-    this.#address = address;
+  constructor(parts: LinkParts) {
+    this.#parts = parts;
   }
 
   async send<T>(request: (connection: ClientConnection) => Promise<T>): Promise<T> {
@@ -64,9 +67,8 @@ export class Link {
       await opened.connected;
       return await request(opened.connection);
     } catch (error) {
-      const found = codesOf(error);
-      const isLoggedOut = found.includes(codes.illegalSaslState);
-      if (isLoggedOut || (found.length === 0 && responseOf(error) === undefined)) {
+      const isLoggedOut = codesOf(error).includes(codes.illegalSaslState);
+      if (isLoggedOut || !isAnswer(error)) {
         this.#end(opened);
       }
       throw isLoggedOut ? loggedOut(error) : error;
@@ -87,7 +89,8 @@ export class Link {
   }
 
   #connect(): Opened {
-    const connection = new this.#module.Connection(this.#clientId, this.#options);
+    const { module, clientId, options, address } = this.#parts;
+    const connection = new module.Connection(clientId, options);
     connection.on("error", () => {}); // whoever waits for an answer learns of it; without a listener, the process would end
     connection.on("close", () => this.#end(opened));
     let connectedMs = Infinity;
@@ -96,15 +99,14 @@ export class Link {
         this.#retire(opened);
       }
     };
-    const { host, port } = this.#address;
-    const connected = connection.connect(host, port).then(() => {
+    const connected = connection.connect(address.host, address.port).then(() => {
       connectedMs = performance.now();
     });
     const opened = { connection, connected, waiting: 0 };
     this.#open.add(opened);
     const { socket } = connection;
     // The client listens for data from this event on, and logs in with it: a login is guarded, too.
-    socket?.once(this.#options.tls === undefined ? "connect" : "secureConnect", () => guardListeners(socket));
+    socket?.once(options.tls === undefined ? "connect" : "secureConnect", () => guardListeners(socket));
     return opened;
   }
 
@@ -125,6 +127,7 @@ export class Link {
     if (this.#open.delete(opened)) {
       void opened.connection.close().catch(() => {}); // ends its timers
       opened.connection.socket?.destroy(); // a close waits until all that was written has left
+      this.#parts.ended();
     }
   }
 }

@@ -134,3 +134,8 @@ export function errorName({ protocolErrorsCodesById }: Pick<PlatformaticModule, 
 export function responseOf<T>(error: unknown): T | undefined {
   return ((error ?? {}) as ClientError).response as T | undefined;
 }
+
+/** Whether a broker has answered, although with an error. */
+export function isAnswer(error: unknown): boolean {
+  return codesOf(error).length > 0 || responseOf(error) !== undefined;
+}

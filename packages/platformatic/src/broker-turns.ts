@@ -1,0 +1,37 @@
+import type { Address } from "./link.ts";
+
+/** An address as messages and maps have it. */
+export function addressText({ host, port }: Address): string {
+  return `${host}:${port}`;
+}
+
+/**
+ * In which order brokers are asked what each of them can answer: first the next one in turn, so that no broker has all the questions, and last those
+ * whose last request was not answered. A broker that is down would otherwise hold up each question for as long as a connection to it takes to fail.
+ */
+export class BrokerTurns {
+  /** In the order in which they have failed. */
+  readonly #failed = new Set<string>();
+  #turn = 0;
+
+  /** Each of the brokers once. Those that have failed come in the order of their failures: the first of them is likely to be back first. */
+  next(brokers: readonly Address[]): readonly Address[] {
+    const byText = new Map(brokers.map((at) => [addressText(at), at]));
+    const well = [...byText].filter(([text]) => !this.#failed.has(text)).map(([, at]) => at);
+    const failed = [...this.#failed].flatMap((text) => byText.get(text) ?? []);
+    const first = this.#turn++ % Math.max(1, well.length);
+    return [...well.slice(first), ...well.slice(0, first), ...failed];
+  }
+
+  answered(at: Address): void {
+    if (this.#failed.size > 0) {
+      this.#failed.delete(addressText(at));
+    }
+  }
+
+  failed(at: Address): void {
+    const text = addressText(at);
+    this.#failed.delete(text);
+    this.#failed.add(text);
+  }
+}
