@@ -22,17 +22,21 @@ export function contractBroker(kafka: SharedKafka, everyCompression?: Compressio
   const admin = client.admin();
   const logs = new Admin({ clientId: "contract", bootstrapBrokers: brokers });
   const everyBroker = new EveryBroker(brokers);
-  const producer = client.producer({
-    // A request of which the broker refuses one partition is sent again as a whole: what it had taken of the others must not count twice.
-    idempotent: true,
-    maxInFlightRequests: 1,
-    // It must see partitions that a test has just added.
-    metadataMaxAge: 1,
-    createPartitioner:
-      () =>
-      ({ message }) =>
-        message.partition ?? 0,
-  });
+  const makeProducer = (): Producer =>
+    client.producer({
+      // A request of which the broker refuses one partition is sent again as a whole: what it had taken of the others must not count twice.
+      idempotent: true,
+      maxInFlightRequests: 1,
+      // It must see partitions that a test has just added.
+      metadataMaxAge: 1,
+      createPartitioner:
+        () =>
+        ({ message }) =>
+          message.partition ?? 0,
+    });
+  let producer = makeProducer();
+  /** Others may still write by them. */
+  const earlierProducers: Producer[] = [];
 
   const openTransaction: DriverHarness["openTransaction"] = async (topic, records) => {
     const transactionalId = uniqueName("tx");
@@ -58,7 +62,8 @@ export function contractBroker(kafka: SharedKafka, everyCompression?: Compressio
       await Promise.all([admin.connect(), producer.connect(), everyBroker.connect()]);
     },
     disconnect: async () => {
-      await Promise.all([admin.disconnect(), producer.disconnect(), logs.close(), everyBroker.close()]);
+      const clients = [admin, producer, ...earlierProducers];
+      await Promise.all([...clients.map((one) => one.disconnect()), logs.close(), everyBroker.close()]);
     },
     harness: {
       createTopic: async (topic, numPartitions, compression = everyCompression) => {
@@ -83,6 +88,11 @@ export function contractBroker(kafka: SharedKafka, everyCompression?: Compressio
         await logs.deleteRecords({ topics: [{ name: topic, partitions: [{ partition, offset }] }] });
       },
       deleteTopic: async (topic) => {
+        // kafkajs asks for all topics that a producer has written to, and writes to none of them while one of them is gone.
+        const next = makeProducer();
+        await next.connect();
+        earlierProducers.push(producer);
+        producer = next;
         await admin.deleteTopics({ topics: [topic] });
         await everyBroker.untilGone(topic);
       },

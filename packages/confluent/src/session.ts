@@ -10,6 +10,7 @@ import type {
 } from "@cdckit/consumer";
 import {
   Commits,
+  MissingTopics,
   PartitionStarter,
   PartitionWaits,
   type Place,
@@ -93,6 +94,7 @@ export class ConfluentSession implements DriverSession {
   readonly #unreadableBatches: UnreadableBatches = new UnreadableBatches();
   /** Partitions without a leader. librdkafka waits for one in silence. */
   readonly #leaderless: PartitionWaits;
+  readonly #missing: MissingTopics;
   #watch: TopicWatch | undefined;
   readonly #topicCheck: TopicCheck<Held>;
   #topics: readonly string[] = [];
@@ -134,6 +136,14 @@ export class ConfluentSession implements DriverSession {
       makeError,
     });
     this.#topicCheck = new TopicCheck({ brokers: brokerOffsets, assignments, logger, recreated: (held) => this.#renew(held) });
+    this.#missing = new MissingTopics({
+      brokers: brokerOffsets,
+      wanted: subscription.topics,
+      sink,
+      host: brokers,
+      intervalMs: tuning.metadataMaxAgeMs,
+      makeError,
+    });
     this.#returnedTopics = new ReturnedTopics({
       brokers: brokerOffsets,
       assignments,
@@ -176,6 +186,7 @@ export class ConfluentSession implements DriverSession {
       found: async (later) => this.#widen(later),
     });
     this.#watch.start();
+    this.#missing.start();
   }
 
   commit(offsets: readonly OffsetCommit[]): Promise<void> {
@@ -226,6 +237,7 @@ export class ConfluentSession implements DriverSession {
       return;
     }
     const held = partitions.flatMap(({ topic, partition }) => this.#assignments.at(topic, partition) ?? []);
+    this.#missing.look(); // a topic of theirs may be gone
     void this.#givingUp.some(held, this.#isLost() ? "lost" : "revoked");
   }
 
@@ -377,6 +389,7 @@ export class ConfluentSession implements DriverSession {
 
   #stopWatching(): void {
     this.#watch?.stop();
+    this.#missing.stop();
     this.#topicCheck.stop();
     this.#connecting?.end();
   }

@@ -1,7 +1,8 @@
 import type { Logger } from "@cdckit/consumer";
 import { placeOf } from "@cdckit/driver";
 import type { Cluster } from "./cluster.ts";
-import type { TopicMetadata } from "./requests.ts";
+import { codes } from "./low-level-client.ts";
+import type { MetadataAnswer, TopicMetadata } from "./requests.ts";
 import { topicIdText } from "./topic-id-text.ts";
 
 /** The leader of a partition. */
@@ -19,8 +20,8 @@ export interface LeadersParts {
   readonly topics: () => readonly string[];
   readonly logger: Logger;
   readonly maxAgeMs: number;
-  /** Called when brokers have said who leads. */
-  readonly found: () => void;
+  /** Called when brokers have said who leads. `unknown`: the topics that they do not know. */
+  readonly found: (unknown: readonly string[]) => void;
   /** Called when the leaders were asked for, whatever was answered. */
   readonly refreshed: () => void;
 }
@@ -76,9 +77,9 @@ export class Leaders {
     this.#askedAtMs = performance.now();
     const asked = topics();
     try {
-      const answer = asked.length === 0 ? { topics: [] } : await cluster.metadata(asked);
+      const answer: Pick<MetadataAnswer, "topics"> = asked.length === 0 ? { topics: [] } : await cluster.metadata(asked);
       this.#known = new Map(answer.topics.flatMap((topic) => this.#leadersOf(topic)));
-      found();
+      found(answer.topics.flatMap(({ name, errorCode }) => (errorCode === codes.unknownTopicOrPartition ? (name ?? []) : [])));
     } catch (error) {
       if (!this.#isStopped) {
         logger.debug({ err: error }, "the leaders of partitions could not be asked for; they are asked for again");

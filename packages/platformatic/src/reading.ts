@@ -5,6 +5,7 @@ import type { BrokerOffsets } from "./broker-offsets.ts";
 import type { Cluster } from "./cluster.ts";
 import { makeError } from "./errors.ts";
 import { Fetcher } from "./fetcher.ts";
+import { GoneTopics } from "./gone-topics.ts";
 import { HandOver } from "./hand-over.ts";
 import { Leaders } from "./leaders.ts";
 import { errorName } from "./low-level-client.ts";
@@ -22,6 +23,8 @@ export interface ReadingParts {
   /** A fetch was answered (`null`), or not. */
   readonly answered: (failure: unknown) => void;
   readonly fail: (error: unknown) => void;
+  /** These topics are gone: what is held of them is given up. */
+  readonly gone: (topics: readonly string[]) => void;
 }
 
 /** What reads the partitions: from the fetch to the consumer. */
@@ -42,12 +45,15 @@ export function createReading({
   topicCheck,
   answered,
   fail,
+  gone,
 }: ReadingParts): Reading {
   const { logger } = subscription;
   const wake = (): void => fetcher.wake();
   const topics = (): readonly string[] => [...new Set(assignments.all().map(({ assignment }) => assignment.topic))];
   const leaderless = new PartitionWaits({ sink, what: "the leader", host: cluster.brokers });
-  const found = (): void => {
+  const goneTopics: GoneTopics = new GoneTopics();
+  const found = (unknown: readonly string[]): void => {
+    gone(goneTopics.note(unknown));
     const isLed = ({ topic, partition }: Place): boolean => leaders.of(topic, partition) !== undefined;
     leaderless.noteLeaders(assignments.all().filter(isRead), isLed, makeError);
     fetcher.forgetUnasked();

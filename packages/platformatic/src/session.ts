@@ -10,6 +10,7 @@ import type {
 } from "@cdckit/consumer";
 import {
   Commits,
+  MissingTopics,
   PartitionStarter,
   type Place,
   placeOf,
@@ -54,6 +55,7 @@ export class PlatformaticSession implements DriverSession {
   readonly #commits: Commits<Held>;
   readonly #starter: PartitionStarter<Held>;
   readonly #topicCheck: TopicCheck<Held>;
+  readonly #missing: MissingTopics;
   #watch: TopicWatch | undefined;
   #topics: readonly string[] = [];
   /** The partitions that the group has given this member last. */
@@ -79,7 +81,23 @@ export class PlatformaticSession implements DriverSession {
     const topicCheck = new TopicCheck<Held>({ brokers, assignments, logger, recreated: (held) => this.#renew(held) });
     this.#topicCheck = topicCheck;
     const answered = (failure: unknown): void => this.#answered(failure);
-    this.#reading = createReading({ ...parts, brokers, assignments, topicCheck, answered, fail });
+    this.#reading = createReading({
+      ...parts,
+      brokers,
+      assignments,
+      topicCheck,
+      answered,
+      fail,
+      gone: (topics) => this.#topicsGone(topics),
+    });
+    this.#missing = new MissingTopics({
+      brokers,
+      wanted: subscription.topics,
+      sink,
+      host: cluster.brokers,
+      intervalMs: tuning.metadataMaxAgeMs,
+      makeError,
+    });
     this.#givingUp = new GivingUp({ sink, assignments, isOver: () => this.#isOver });
     const Member = tuning.groupProtocol === "consumer" ? ConsumerMember : ClassicMember;
     this.#member = new Member({
@@ -141,6 +159,7 @@ export class PlatformaticSession implements DriverSession {
       found: async (later) => this.#widen(later),
     });
     this.#watch.start();
+    this.#missing.start();
   }
 
   commit(offsets: readonly OffsetCommit[]): Promise<void> {
@@ -200,7 +219,25 @@ export class PlatformaticSession implements DriverSession {
     this.#given = new Set(places.map(({ topic, partition }) => placeOf(topic, partition)));
     const going = this.#assignments.all().filter(({ assignment, isGoing }) => !isGoing && !this.#isGiven(assignment));
     this.#begin(places);
+    this.#giveUp(going);
+  }
+
+  /**
+   * By the classic protocol nobody takes the partitions of a deleted topic away: the leader of the group does not look at topics that others hold.
+   * So this member joins again without them. By the other protocol the coordinator takes them.
+   */
+  #topicsGone(topics: readonly string[]): void {
+    if (this.#parts.tuning.groupProtocol === "classic") {
+      const going = this.#assignments.all().filter(({ assignment, isGoing }) => !isGoing && topics.includes(assignment.topic));
+      const places = new Set(going.map(({ assignment: { topic, partition } }) => placeOf(topic, partition)));
+      this.#given = new Set([...this.#given].filter((place) => !places.has(place)));
+      this.#giveUp(going);
+    }
+  }
+
+  #giveUp(going: readonly Held[]): void {
     if (going.length > 0) {
+      this.#missing.look(); // their topic may be gone
       void this.#givingUp.some(going).then(() => this.#gone(going.map(({ assignment }) => assignment)));
     }
   }
@@ -291,6 +328,7 @@ export class PlatformaticSession implements DriverSession {
     this.#reading.fetcher.stop();
     this.#reading.leaders.stop();
     this.#watch?.stop();
+    this.#missing.stop();
     this.#topicCheck.stop();
     this.#connecting?.end();
   }

@@ -176,6 +176,8 @@ export class MemoryGroup {
   }
 
   async #rebalanceNow(): Promise<void> {
+    const topics = this.#broker.topics();
+    this.#members.forEach((member) => member.noteTopics(topics));
     const owners = this.#ownership();
     const isEager = this.#broker.rebalance === "eager";
     await Promise.all(

@@ -5,6 +5,7 @@ import type {
   LogRange,
   LostRange,
   OffsetCommit,
+  OpenWait,
   OutgoingRecord,
   PartitionAssignment,
   Subscription,
@@ -40,6 +41,8 @@ export class MemoryMember implements DriverSession {
   /** Requests on one connection are answered in the order in which they were sent. */
   readonly #coordinator: RequestLine = new RequestLine();
   readonly #writer: RequestLine = new RequestLine();
+  /** Topics of the subscription that were deleted. */
+  readonly #missing = new Map<string, OpenWait | undefined>();
   #cancelBeat: () => void = () => {};
   #closing: Promise<void> | undefined;
   #hasFailed = false;
@@ -128,6 +131,19 @@ export class MemoryMember implements DriverSession {
         this.#heldBefore.set(placeOf(assignment), { topic, partition, topicId, offset });
       }
       this.#held.delete(assignment);
+    }
+  }
+
+  /** Reports topics of the subscription that were deleted, until they are there again. */
+  noteTopics(existing: readonly string[]): void {
+    const { subscription, sink } = this.#parts;
+    for (const topic of subscription.topics.filter((wanted) => typeof wanted === "string")) {
+      if (existing.includes(topic)) {
+        this.#missing.get(topic)?.end();
+        this.#missing.delete(topic);
+      } else if (!this.#missing.has(topic) && !this.#isOver) {
+        this.#missing.set(topic, sink.waiting?.({ what: "the topic", place: topic, cause: new RangeError(`there is no topic ${topic}`) }));
+      }
     }
   }
 

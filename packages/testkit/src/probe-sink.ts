@@ -1,4 +1,4 @@
-import type { DriverSink, FetchedBatch, LostRange, OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
+import type { DriverSink, FetchedBatch, LostRange, OffsetCommit, OpenWait, PartitionAssignment, WaitFor } from "@cdckit/consumer";
 import type { KafkaRecord } from "@cdckit/decode";
 
 /** A consumer that handles nothing and remembers everything: what a driver is tested with. */
@@ -15,6 +15,8 @@ export class ProbeSink implements DriverSink {
   readonly losses: { readonly assignment: PartitionAssignment; readonly lost: LostRange; readonly resumeOffset: bigint }[] = [];
   /** For how long the group has held the member for its own, at each word of it. */
   readonly acknowledgements: number[] = [];
+  /** What is waited for now, and what the failed attempts of each wait said. */
+  readonly waits: Set<WaitFor & { readonly causes: unknown[] }> = new Set();
   #held = new Set<PartitionAssignment>();
   #waiters: (() => void)[] = [];
 
@@ -64,6 +66,22 @@ export class ProbeSink implements DriverSink {
   acknowledged(validForMs: number): void {
     this.acknowledgements.push(validForMs);
     this.#changed();
+  }
+
+  waiting(wait: WaitFor): OpenWait {
+    const open = { ...wait, causes: (wait.cause === undefined ? [] : [wait.cause]) as unknown[] };
+    this.waits.add(open);
+    this.#changed();
+    return {
+      failed: (cause) => {
+        open.causes.push(cause);
+        this.#changed();
+      },
+      end: () => {
+        this.waits.delete(open);
+        this.#changed();
+      },
+    };
   }
 
   failed(error: Error): void {
