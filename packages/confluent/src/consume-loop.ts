@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { answerOf, type ClientError, type ClientMessage, type LowLevelConsumer, type TopicPartitionOffset } from "./low-level-client.ts";
 
 /** What was taken from the client at once. */
@@ -29,6 +30,7 @@ const idleMs = 200;
 export class ConsumeLoop {
   readonly #parts: ConsumeLoopParts;
   readonly #between: (() => void)[] = [];
+  readonly #afterCall: (() => void)[] = [];
   readonly #ends: TopicPartitionOffset[] = [];
   #isAwake = false;
   #wake: () => void = () => {};
@@ -57,6 +59,15 @@ export class ConsumeLoop {
     this.wake();
   }
 
+  /**
+   * The same, after the next call has brought what the client had queued before it, rebalances among that. A call that brings an error ends there:
+   * then it is the one after it. To be asked for between two calls.
+   */
+  afterCall(work: () => void): void {
+    this.#afterCall.push(work);
+    this.wake();
+  }
+
   /** Resolves when no call is under way any more, and none will follow. */
   stop(): Promise<void> {
     this.#isStopped = true;
@@ -67,8 +78,14 @@ export class ConsumeLoop {
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       this.#isAwake = false;
+      if (this.#between.length > 0) {
+        await nextTurn(); // the rebalances that a call brings may be told after its answer, in the same turn of the event loop
+      }
       this.#doBetween();
       const taken = await this.#consume();
+      if (taken.error === null) {
+        this.#between.push(...this.#afterCall.splice(0));
+      }
       const isEmpty = taken.error === null && taken.messages.length === 0 && taken.ends.length === 0;
       if (!isEmpty && !this.#isStopped) {
         const busy = this.#parts.take(taken);
@@ -76,7 +93,7 @@ export class ConsumeLoop {
           await busy;
         }
       }
-      if (isEmpty && !this.#isAwake && !this.#isStopped) {
+      if (isEmpty && !this.#isAwake && this.#between.length === 0 && !this.#isStopped) {
         await this.#untilAwake();
       }
     }

@@ -9,6 +9,7 @@ import { PartitionControl } from "./partition-control.ts";
 function setUp() {
   const calls: string[] = [];
   const between: (() => void)[] = [];
+  const afterCall: (() => void)[] = [];
   const refused = new Set<string>();
   const tell =
     (what: string) =>
@@ -28,12 +29,21 @@ function setUp() {
   const control = new PartitionControl({
     consumer,
     assignments,
-    loop: { between: (work) => void between.push(work) },
+    loop: { between: (work) => void between.push(work), afterCall: (work) => void afterCall.push(work) },
     logger: silentLogger,
   });
-  const passCalls = (): readonly string[] => {
+  /** What is done before the next call. */
+  const untilCall = (): readonly string[] => {
     between.splice(0).forEach((work) => work());
     return calls.splice(0);
+  };
+  const passCalls = (): readonly string[] => {
+    const passed = [...untilCall()];
+    while (afterCall.length > 0) {
+      between.push(...afterCall.splice(0));
+      passed.push(...untilCall());
+    }
+    return passed;
   };
   const holding = (...partitions: readonly number[]) => {
     const added = assignments.heldOf(assignments.add(partitions.map((partition) => ({ topic: "rows", partition }))));
@@ -45,7 +55,7 @@ function setUp() {
     throw new Error("expected the partitions that were assigned");
   }
   passCalls();
-  return { refused, passCalls, holding, control, assignments, first, second };
+  return { refused, untilCall, passCalls, holding, control, assignments, first, second };
 }
 
 test("the client gets no call about a partition that it does not fetch", () => {
@@ -80,6 +90,37 @@ test("what moves is held back until the last of several answers", () => {
   expect(passCalls()).toEqual(["unassign 1"]);
   control.letGo([]);
   expect(passCalls()).toEqual(["unassign ", "unassign 0", "assign 0", "resume 0"]);
+});
+
+test("a move that the client takes for the answer to a revocation which has not come yet gives no partition away", () => {
+  const { untilCall, passCalls, control, first, second } = setUp();
+  control.place(first, 7n);
+  expect(untilCall()).toEqual(["unassign 0"]);
+  // The call brings the revocation of 1, which the client had queued before, and then the assignment that follows it.
+  control.asked();
+  control.accept();
+  expect(passCalls()).toEqual([]);
+  control.letGo([second]);
+  expect(passCalls()).toEqual(["unassign 1", "assign ", "assign 0", "resume 0"]);
+});
+
+test("nor does another partition that is given to the client meanwhile", () => {
+  const { untilCall, passCalls, holding, control, first } = setUp();
+  control.place(first, 7n);
+  holding(2);
+  expect(untilCall()).toEqual(["unassign 0"]);
+  control.asked();
+  expect(passCalls()).toEqual([]);
+});
+
+test("a partition that is moved twice at once is moved once", () => {
+  const { passCalls, control, first } = setUp();
+  control.place(first, 7n);
+  control.place(first, 9n);
+  expect(passCalls()).toEqual(["unassign 0", "assign 0", "resume 0"]);
+  expect(first).toMatchObject({ next: 9, isPlaced: true, isStarting: false });
+  control.retry();
+  expect(passCalls()).toEqual([]);
 });
 
 test("a partition that is given up late is not taken from the client if it has a newer assignment", () => {

@@ -7,21 +7,38 @@ import type { LowLevelConsumer } from "./low-level-client.ts";
 export interface PartitionControlParts {
   readonly consumer: LowLevelConsumer;
   readonly assignments: HeldPartitions;
-  readonly loop: Pick<ConsumeLoop, "between">;
+  readonly loop: Pick<ConsumeLoop, "between" | "afterCall">;
   readonly logger: Logger;
 }
 
 /**
  * Says which partitions the client fetches, and from which offset. A partition comes to the client when its start is known. The client has no
  * other way to move one that has stopped because its offset was out of range: so each move takes the partition from the client and gives it back.
+ *
+ * While the client waits for the answer to a revocation, it takes any call that takes partitions from it for that answer, also one about others.
+ * So such a call waits while a revocation is unanswered. That alone is not enough, because the client waits from the moment at which it has queued
+ * the event (`rd_kafka_rebalance_op_incr` in its rdkafka_cgrp.c), in a thread of its own, and the event comes here with a later `consume`:
+ *
+ * 1. The client queues the revocation of partition 1. A handler of partition 1 is at work.
+ * 2. A move takes partition 0: for the client, that is the answer. It ends the revocation, and queues the assignment that follows each.
+ * 3. The move gives partition 0 back: for the client, that is the answer to the assignment. It joins the group again without partition 1.
+ * 4. The revocation comes here. The group has given partition 1 to another member, and its handler is still at work.
+ *
+ * Step 2 cannot be prevented, and does no harm: the client joins again after the answer to the assignment only. So partitions are given to the
+ * client when a `consume` after the last taking has brought what was queued before it, and no assignment is answered while a revocation is not.
  */
 export class PartitionControl {
   readonly #parts: PartitionControlParts;
   readonly #waker: BrokerWaker;
   /** How many times the client has asked for partitions, and waits for the answer. */
   #unanswered = 0;
-  /** What is done when none is unanswered any more. */
-  readonly #afterAnswer: (() => void)[] = [];
+  /** A move has taken partitions, and what the client had queued before that has not come yet. */
+  #isInDoubt = false;
+  /** An assignment of the group is to be answered. */
+  #mustAccept = false;
+  /** What is to be taken from the client because it moves, and what is to be given to it. */
+  readonly #toTake = new Set<Held>();
+  readonly #toGive = new Set<Held>();
   readonly #refused = new Set<Held>();
 
   constructor(parts: PartitionControlParts) {
@@ -36,33 +53,11 @@ export class PartitionControl {
 
   /** The partition goes on at this offset. */
   place(held: Held, offset: bigint): void {
-    const { assignments, loop } = this.#parts;
     held.next = Number(offset);
     held.isStarting = true; // what the client still brings is from before
-    loop.between(() =>
-      this.#whenAnswered(() => {
-        if (assignments.held(held.assignment) !== held || held.isGoing || held.isOver || held.next !== Number(offset)) {
-          return;
-        }
-        const { topic, partition } = held.assignment;
-        if (held.isPlaced) {
-          this.#unplace([held]);
-        }
-        if (
-          !held.isPlaced &&
-          this.#try("gives a partition to the client", () =>
-            this.#parts.consumer.incrementalAssign([{ topic, partition, offset: held.next } as never]),
-          )
-        ) {
-          held.isPlaced = true;
-          held.isStarting = false;
-          held.stoppedReports = 0;
-          this.#apply(held, held.isPaused || held.isHeld);
-        } else {
-          this.#refused.add(held);
-        }
-      }),
-    );
+    this.#toTake.add(held);
+    this.#toGive.add(held);
+    this.#parts.loop.between(() => this.#goOn());
   }
 
   /** Places the partitions again that the client has refused. */
@@ -82,34 +77,73 @@ export class PartitionControl {
     // Also without a partition, because the client waits for the call. A newer assignment of the same partition stays with the client.
     this.#unplace(going.filter((held) => (this.#parts.assignments.at(held.assignment.topic, held.assignment.partition) ?? held) === held));
     this.#unanswered--;
-    for (const work of this.#unanswered === 0 ? this.#afterAnswer.splice(0) : []) {
-      this.#parts.loop.between(() => this.#whenAnswered(work));
+    if (this.#mustAccept) {
+      this.accept();
     }
+    this.#parts.loop.between(() => this.#goOn());
   }
 
-  /**
-   * While the client waits for the answer, it takes any call that gives or takes partitions for it, also one about others: the group would give
-   * away what is still being handled here, and this member would commit it after its new owner.
-   */
-  #whenAnswered(work: () => void): void {
+  /** Takes and gives what moves. To be called between two calls of the client. */
+  #goOn(): void {
     if (this.#unanswered > 0) {
-      this.#afterAnswer.push(work);
-    } else {
-      work();
+      return;
     }
-  }
-
-  #unplace(helds: readonly Held[]): void {
-    const placed = helds.filter(({ isPlaced }) => isPlaced).map(({ assignment: { topic, partition } }) => ({ topic, partition }));
-    if (this.#try("takes partitions from the client", () => this.#parts.consumer.incrementalUnassign(placed))) {
-      for (const held of helds) {
-        held.isPlaced = false;
+    for (const held of this.#current(this.#toTake)) {
+      if (held.isPlaced && this.#unplace([held])) {
+        this.#doubt();
       }
     }
+    for (const held of this.#isInDoubt ? [] : this.#current(this.#toGive)) {
+      this.#give(held);
+    }
   }
 
-  /** Answers the group's assignment. The partitions follow one by one, when their starts are known. */
+  /** Empties the set. */
+  #current(helds: Set<Held>): readonly Held[] {
+    const { assignments } = this.#parts;
+    const current = [...helds].filter((held) => assignments.held(held.assignment) === held && !held.isGoing && !held.isOver);
+    helds.clear();
+    return current;
+  }
+
+  #doubt(): void {
+    if (!this.#isInDoubt) {
+      this.#isInDoubt = true;
+      this.#parts.loop.afterCall(() => {
+        this.#isInDoubt = false;
+        this.#goOn();
+      });
+    }
+  }
+
+  #give(held: Held): void {
+    const { topic, partition } = held.assignment;
+    const places = [{ topic, partition, offset: held.next }];
+    if (!held.isPlaced && this.#try("gives a partition to the client", () => this.#parts.consumer.incrementalAssign(places))) {
+      held.isPlaced = true;
+      held.isStarting = false;
+      held.stoppedReports = 0;
+      this.#apply(held, held.isPaused || held.isHeld);
+    } else {
+      this.#refused.add(held);
+    }
+  }
+
+  #unplace(helds: readonly Held[]): boolean {
+    const placed = helds.filter(({ isPlaced }) => isPlaced).map(({ assignment: { topic, partition } }) => ({ topic, partition }));
+    const isTaken = this.#try("takes partitions from the client", () => this.#parts.consumer.incrementalUnassign(placed));
+    for (const held of isTaken ? helds : []) {
+      held.isPlaced = false;
+    }
+    return isTaken;
+  }
+
+  /** Answers the group's assignment, after all revocations. The partitions follow one by one, when their starts are known. */
   accept(): void {
+    this.#mustAccept = this.#unanswered > 0;
+    if (this.#mustAccept) {
+      return;
+    }
     this.#try("accepts an assignment", () => this.#parts.consumer.incrementalAssign([]));
   }
 
