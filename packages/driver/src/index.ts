@@ -40,6 +40,8 @@ export type { Place } from "./place.ts";
 export { DriverError, isDriverErrorNamed } from "./errors.ts";
 export type { DriverErrorCode, DriverErrorOptions, MakeDriverError } from "./errors.ts";
 export { didYouMean } from "./did-you-mean.ts";
+export { isObject, OptionChecks } from "./option-checks.ts";
+export type { GivenOptions } from "./option-checks.ts";
 export { maxInt32, numberOptions } from "./number-options.ts";
 export type { NumberOptions } from "./number-options.ts";
 export { checkHeartbeats, groupProtocolOf, membershipDefaults } from "./membership-options.ts";
