@@ -28,7 +28,7 @@ describe("AdminClients", () => {
     const last = ask();
     open[3]?.(null, "last");
     expect([await last, made.length]).toEqual(["last", 2]); // the broker has answered, so the client stays
-    clients.close();
+    clients.replace();
     expect(made.map(({ hasEnded }) => hasEnded)).toEqual([true, true]);
   });
 });

@@ -37,16 +37,11 @@ export class AdminClients {
     }
   }
 
-  /** The next question goes to another client. This one ends with its last question. */
+  /** The next question goes to another client. This one ends with its last question: it must not be destroyed while one uses it. */
   replace(): void {
     if (this.#current?.questions === 0) {
       this.#current.admin.disconnect();
     }
     this.#current = undefined;
-  }
-
-  /** No question may be under way: it would use a client that is destroyed. */
-  close(): void {
-    this.replace();
   }
 }

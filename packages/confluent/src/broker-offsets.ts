@@ -148,7 +148,7 @@ export class BrokerOffsets implements BrokerQuestions {
   async close(): Promise<void> {
     this.#closed.abort(new ConfluentDriverError("client-crashed", "the session is closed"));
     await Promise.allSettled(this.#asking);
-    this.#admins.close();
+    this.#admins.replace();
   }
 
   async #describe(topics: readonly string[]): Promise<readonly TopicDescription[]> {

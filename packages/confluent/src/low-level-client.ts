@@ -6,7 +6,6 @@
 /** An error of librdkafka. Codes below -100 are its own, codes above 0 are Kafka's. */
 export interface ClientError extends Error {
   readonly code: number;
-  readonly isFatal?: boolean;
   readonly isRetriable?: boolean;
   readonly isTxnRequiresAbort?: boolean;
 }
@@ -150,7 +149,6 @@ export const codes = {
   timedOut: -185,
   queueFull: -184,
   assignPartitions: -175,
-  revokePartitions: -174,
   state: -172,
   noEntry: -156,
   notImplemented: -170,
@@ -159,16 +157,13 @@ export const codes = {
   resolve: -193,
   transport: -195,
   fatal: -150,
-  maxPollExceeded: -147,
   fenced: -144,
   offsetReset: -140,
   unknownTopicOrPartition: 3,
   coordinatorLoading: 14,
   coordinatorNotAvailable: 15,
   notCoordinator: 16,
-  illegalGeneration: 22,
   unknownMember: 25,
-  rebalanceInProgress: 27,
   topicAuthorization: 29,
   groupAuthorization: 30,
   clusterAuthorization: 31,
