@@ -1,5 +1,6 @@
 import type { RegisteredSchema, SchemaId, SchemaSource } from "@cdckit/decode";
 import { CachingSource } from "./caching-source.ts";
+import { isTextList } from "./confluent-api.ts";
 import { withDeadline } from "./deadline.ts";
 import { isRegistryError, RegistryError, unusableAnswer } from "./errors.ts";
 import { isContentCode, isTransient } from "./http-status.ts";
@@ -7,6 +8,7 @@ import type { ResolvedAdapterOptions } from "./options.ts";
 import { quoted } from "./quoted.ts";
 import { resolveReferences } from "./references.ts";
 import { type ReferenceLink, readSchemaAnswer } from "./schema-answer.ts";
+import { isNumericId } from "./schema-id.ts";
 import { systemCode } from "./system-code.ts";
 
 /** Another registry client, reduced to the two questions that we ask. Both resolve with the registry's answer, whatever it is. */
@@ -15,6 +17,8 @@ export interface ForeignClient {
   readonly name: string;
   /** The status that it makes up if there was no answer; absent if it makes up none. */
   readonly noAnswerStatus?: number;
+  /** Resolves with a list of names if a registry answers. Absent if the client has no ids whose path a registry may be without. */
+  names?(): Promise<unknown>;
   schemaById(id: SchemaId): Promise<unknown>;
   referencedVersion(link: ReferenceLink): Promise<unknown>;
 }
@@ -48,12 +52,25 @@ async function fetchAll(
     }
     return schema;
   };
-  const root = await ask(`schema id ${id}`, () => client.schemaById(id));
+  const root = await ask(`schema id ${id}`, () => client.schemaById(id)).catch((failure: unknown) => rootFailure(failure, client, id));
   const bounds = { maxReferences: options.maxReferences, maxBytes: options.maxBodyBytes };
   return resolveReferences(id, root, bounds, (link) => {
     const what = `subject ${quoted(link.subject)} version ${link.version}, which schema id ${id} refers to`;
     return ask(what, () => client.referencedVersion(link));
   });
+}
+
+/**
+ * Many registries are without the path of GUIDs, and other bytes may look like one. If the registry answers another question, its 404 is no
+ * outage, which would be waited for without end.
+ */
+async function rootFailure(failure: unknown, client: ForeignClient, id: SchemaId): Promise<never> {
+  const isDoubtful = isRegistryError(failure) && failure.status === 404 && failure.code === "unavailable" && !isNumericId(id);
+  if (isDoubtful && isTextList(await client.names?.().catch(() => null))) {
+    const detail = `${client.name} did not find schema id ${id} (404): it asks a registry, but one without the path for such ids`;
+    throw new RegistryError("not-found", detail, { id, status: 404 });
+  }
+  throw failure;
 }
 
 /** The original error is not kept as the cause, because these clients attach their whole configuration to it, credentials included. */

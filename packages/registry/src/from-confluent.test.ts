@@ -24,6 +24,10 @@ class ClientTwin implements ConfluentClient {
     return this.#get(`/schemas/guids/${guid}`);
   }
 
+  async getAllSubjects(): Promise<readonly string[]> {
+    return (await this.#get("/subjects")) as unknown as readonly string[];
+  }
+
   async getSchemaMetadata(subject: string, version: number, deleted: boolean): Promise<ConfluentSchemaInfo> {
     return this.#get(`/subjects/${encodeURIComponent(subject)}/versions/${version}?deleted=${deleted}`);
   }
@@ -83,6 +87,26 @@ describe("a client of @confluentinc/schemaregistry", () => {
   ])("tells what a status of %i means", async (status, code) => {
     const server = await serve((_, response) => json(response, status, { error_code: 40403, message: "x" }));
     expect(await failureOf(fromConfluentClient(new ClientTwin(server.url)).load(7))).toMatchObject({ code, status });
+  });
+
+  const guid = "6a7f2d3e-0b1c-4d5e-8f90-112233445566";
+  test.each<[string, string, Readonly<Record<string, unknown>>]>([
+    ["of a registry without the path says that there is no such schema", "not-found", { "/subjects": ["a"] }],
+    ["remains an outage where nothing answers as a registry", "unavailable", {}],
+    ["remains an outage beside another service's answers", "unavailable", { "/subjects": { a: 1 } }],
+  ])("a 404 to a GUID %s", async (_, code, others) => {
+    const server = await serve(({ url = "" }, response) =>
+      url in others ? json(response, 200, others[url]) : json(response, 404, { error_code: 404, message: "HTTP 404 Not Found" }),
+    );
+    const failure = await failureOf(fromConfluentClient(new ClientTwin(server.url)).load(guid));
+    expect(failure).toMatchObject({ code, status: 404, isRegistry: code === "not-found" });
+  });
+
+  test("a 404 without a registry's code to the number of a schema remains an outage", async () => {
+    const server = await serve(({ url }, response) =>
+      url === "/subjects" ? json(response, 200, ["a"]) : json(response, 404, { error_code: 404, message: "HTTP 404 Not Found" }),
+    );
+    expect(await failureOf(fromConfluentClient(new ClientTwin(server.url)).load(7))).toMatchObject({ code: "unavailable" });
   });
 
   test("shows nothing of the configuration that its HTTP client hangs on an error", async () => {

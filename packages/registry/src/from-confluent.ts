@@ -14,6 +14,8 @@ export interface ConfluentClient {
   getSchemaMetadata(subject: string, version: number, deleted: boolean, format?: string): Promise<ConfluentSchemaInfo>;
   /** Missing in older releases. */
   getByGuid?(guid: string, format?: string): Promise<ConfluentSchemaInfo>;
+  /** The names of all subjects. Asked for if a GUID is answered with a 404 that may be that of a proxy. */
+  getAllSubjects?(): Promise<readonly string[]>;
 }
 
 /** A schema as Confluent's client gives it. */
@@ -59,6 +61,7 @@ export function fromConfluentClient(confluent: ConfluentClient, options: Conflue
       }
       throw unusableId(id, confluent.getByGuid === undefined ? "a non-negative integer" : "a non-negative integer or a GUID");
     },
+    names: async () => confluent.getAllSubjects?.(),
     // Soft-deleted versions too: schemas that refer to them still need them.
     referencedVersion: (link: ReferenceLink) => confluent.getSchemaMetadata(link.subject, link.version, true),
   };
