@@ -114,7 +114,7 @@ export class DriverEvents implements DriverSink {
       // Not taken. The driver is held here until it is closed. Otherwise it would hand the same records over again and again.
       return closing;
     }
-    const held = ledgers.of(batch);
+    const held = ledgers.of(batch.assignment);
     const dispatcher = this.#parts.dispatcher();
     if (held === undefined || held.isGoing || dispatcher === undefined) {
       return undefined;
@@ -153,7 +153,7 @@ export class DriverEvents implements DriverSink {
     if (phase() === "connecting") {
       void connected.then(() => this.#goOnAt(assignment, resumeOffset));
     } else if (phase() === "running") {
-      const held = ledgers.heldFor(assignment);
+      const held = ledgers.of(assignment);
       if (held !== undefined && !held.isGoing) {
         dispatcher()?.skipTo(held, resumeOffset);
       }

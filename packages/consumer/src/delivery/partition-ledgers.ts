@@ -1,4 +1,4 @@
-import type { FetchedBatch, LogRange, OffsetCommit, PartitionAssignment } from "../driver.ts";
+import type { LogRange, OffsetCommit, PartitionAssignment } from "../driver.ts";
 import { OffsetLedger } from "./offset-ledger.ts";
 
 /** What is known of one partition while it is held. */
@@ -80,13 +80,8 @@ export class PartitionLedgers {
     }
   }
 
-  /** The partition that the batch belongs to. Undefined if its assignment is over. */
-  of(batch: FetchedBatch): HeldPartition | undefined {
-    return this.#held.get(batch.assignment);
-  }
-
-  /** What is known of it. Undefined if the assignment is over. */
-  heldFor(assignment: PartitionAssignment): HeldPartition | undefined {
+  /** What is known of a partition. Undefined if the assignment is over. */
+  of(assignment: PartitionAssignment): HeldPartition | undefined {
     return this.#held.get(assignment);
   }
 

@@ -25,6 +25,10 @@ export class SerialGroups implements SerialPhase {
     this.#held = held;
   }
 
+  /**
+   * Goes on until something must be awaited. Null if nothing more can be done: everything is, or the partition reads nothing more. If it
+   * throws, or what it returned rejects, what failed is the current group.
+   */
   advance(): PromiseLike<unknown> | null {
     const { recovery, turns } = this.#parts;
     for (;;) {

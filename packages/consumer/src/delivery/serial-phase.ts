@@ -10,13 +10,11 @@ export interface FailedAttempt {
   readonly isolate: (() => void) | null;
 }
 
-/** One of the two phases of the serial work on a fetched batch: its records one by one, and then what was held for batch handlers. */
+/**
+ * One of the two phases of the serial work on a fetched batch: its records one by one, and then what was held for batch handlers. What is common to them is
+ * how a failure of what is current is dealt with.
+ */
 export interface SerialPhase {
-  /**
-   * Goes on until something must be awaited. Null if nothing more can be done: everything is, or the partition reads nothing more. If it
-   * throws, or what it returned rejects, what failed is the current record or group of the phase.
-   */
-  advance(): PromiseLike<unknown> | null;
   /** What was awaited has resolved. A handler's call that was under way is answered. */
   resumed(): void;
   failureOf(error: unknown): FailedAttempt;

@@ -92,6 +92,10 @@ export class SerialRecords implements SerialPhase {
     return this.#isRecordOpen ? current : current + 1n;
   }
 
+  /**
+   * Goes on until something must be awaited. Null if nothing more can be done: everything is, or the partition reads nothing more. If it
+   * throws, or what it returned rejects, what failed is the current record.
+   */
   advance(): PromiseLike<unknown> | null {
     for (;;) {
       // A record of which nothing is handled may come again, so a stop or a rebalance leaves it.
