@@ -491,6 +491,26 @@ describe("stop", () => {
     const { consumer } = consumerOf(times(1));
     expect(await failureOf(consumer.run())).toMatchObject({ code: "invalid-handler" });
   });
+
+  // A probe would keep a process for ever whose consumer will never run.
+  test.each<[string, (consumer: Consumer) => Promise<unknown>]>([
+    ["run() without a handler", (consumer) => consumer.run()],
+    ["run() with what is no signal", (consumer) => consumer.on("*", () => {}).run({ signal: {} as AbortSignal })],
+    [
+      "stream() beside a handler",
+      (consumer) =>
+        consumer
+          .on("*", () => {})
+          .stream()
+          .next(),
+    ],
+  ])("%s halts the consumer: it is not live, and says why", async (_, start) => {
+    const { consumer } = consumerOf(times(1));
+    const { message } = await failureOf(start(consumer));
+    expect(consumer.health()).toMatchObject({ phase: "stopped", live: false, ready: false });
+    expect(consumer.health().reasons).toContain(message);
+    await consumer.stop();
+  });
 });
 
 describe("rebalance", () => {

@@ -269,21 +269,8 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
   }
 
   async run(options?: RunOptions): Promise<void> {
-    const signal = signalOf("run()", options);
-    if (this.#router.isEmpty && this.#sinks.all.length === 0) {
-      throw new ConsumerError(
-        "invalid-handler",
-        "run() without a handler would commit every record unhandled; call on() or to() first, or use stream()",
-      );
-    }
-    if (this.#hasPipe && (this.#sinks.all.length > 1 || !this.#router.isEmpty)) {
-      throw new ConsumerError(
-        "invalid-handler",
-        "pipe() commits in its own transaction, and would commit past records that other handlers and sinks have not handled; give it a consumer and a group of its own",
-      );
-    }
     const engine = this.#engine;
-    engine.refuseUnlessIdle();
+    const signal = engine.admit(() => this.#signalOfRun(options));
     const { signals, clock } = this.#options;
     const unlisten = onStopSignals(signals, clock, {
       first: () => void engine.stop("signal"),
@@ -299,6 +286,24 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       unlisten();
       await this.#letGo();
     }
+  }
+
+  /** The signal that stops a run. Throws if what was registered cannot run. */
+  #signalOfRun(options: RunOptions | undefined): AbortSignal | undefined {
+    const signal = signalOf("run()", options);
+    if (this.#router.isEmpty && this.#sinks.all.length === 0) {
+      throw new ConsumerError(
+        "invalid-handler",
+        "run() without a handler would commit every record unhandled; call on() or to() first, or use stream()",
+      );
+    }
+    if (this.#hasPipe && (this.#sinks.all.length > 1 || !this.#router.isEmpty)) {
+      throw new ConsumerError(
+        "invalid-handler",
+        "pipe() commits in its own transaction, and would commit past records that other handlers and sinks have not handled; give it a consumer and a group of its own",
+      );
+    }
+    return signal;
   }
 
   /** Starts to consume. Asks at the same time whether the address of the registry is one. */
@@ -326,19 +331,21 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     const engine = this.#engine;
     const deliveries = leavableDeliveries({
       engine,
-      check: () => {
-        const signal = signalOf("stream()", options);
-        if (!this.#router.isEmpty || this.#sinks.all.length > 0) {
-          throw new ConsumerError("invalid-handler", "stream() gives every event to the loop; remove on() and to(), or use run()");
-        }
-        engine.refuseUnlessIdle();
-        return signal;
-      },
+      check: () => engine.admit(() => this.#signalOfStream(options)),
       makeDispatcher: () => this.#streamDispatcher(),
       start: (dispatcher) => this.#start(dispatcher),
       release: () => this.#decoding.release(),
     });
     return deliveries as AsyncGenerator<Delivery<StreamEvent<Tables>>, void, void>; // the map is the user's word
+  }
+
+  /** The signal that stops a stream. Throws if something else takes events. */
+  #signalOfStream(options: RunOptions | undefined): AbortSignal | undefined {
+    const signal = signalOf("stream()", options);
+    if (!this.#router.isEmpty || this.#sinks.all.length > 0) {
+      throw new ConsumerError("invalid-handler", "stream() gives every event to the loop; remove on() and to(), or use run()");
+    }
+    return signal;
   }
 
   async seek({

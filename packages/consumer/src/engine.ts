@@ -20,6 +20,7 @@ import type { ResolvedConsumerOptions } from "./options.ts";
 import { type SeekPosition, seekTo } from "./delivery/seek-to.ts";
 import { Turns } from "./delivery/turns.ts";
 import { stillAtWork } from "./still-at-work.ts";
+import { toError } from "./user-code/user-value.ts";
 
 /** A stop that takes longer says what it waits for. */
 const slowStopMs = 1_000;
@@ -121,6 +122,20 @@ export class ConsumerEngine {
     if (this.phase !== "idle") {
       const what = this.#dispatcher === undefined ? "was stopped before it was started" : `was started before and is ${this.phase}`;
       throw new ConsumerError("wrong-phase", `this consumer ${what}; create a new one`);
+    }
+  }
+
+  /**
+   * What a start asks for. An error of it halts the consumer: nobody starts it again, and a probe that found it live, as one that will still
+   * start, would keep its process for ever.
+   */
+  admit<Asked>(ask: () => Asked): Asked {
+    this.refuseUnlessIdle();
+    try {
+      return ask();
+    } catch (error) {
+      this.fail(toError(error));
+      throw error;
     }
   }
 

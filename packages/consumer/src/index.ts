@@ -42,6 +42,10 @@ export type {
 } from "./routing/handlers.ts";
 export type { KeyChecks, RowChecks, StandardResult, StandardSchema } from "./routing/row-checks.ts";
 
+// For what registers handlers by other means, as decorators.
+export { isControlKind, tableSlots } from "./routing/handlers.ts";
+export type { TableSlot } from "./routing/handlers.ts";
+
 // Dead letters.
 export { deadLetterOf, redriveOf } from "./failure/dead-letter-origin.ts";
 export type { DeadLetterOrigin } from "./failure/dead-letter-origin.ts";

@@ -109,7 +109,7 @@ test.each([
   const running = consumer.run(options as never);
   await expect(running).rejects.toMatchObject({ code: "invalid-option" });
   await expect(running).rejects.toThrow(message);
-  expect([connects(), consumer.health().phase]).toEqual([0, "idle"]);
+  expect([connects(), consumer.health().phase]).toEqual([0, "stopped"]);
 });
 
 test("await using stops the consumer at the end of its block, and commits what was handled", async () => {

@@ -152,6 +152,22 @@ export interface ControlEvents {
 /** The kinds of events that are about no row. */
 export type ControlKind = keyof ControlEvents;
 
+/** What can happen to a table, as its handlers are named. A new one does not compile without its name here. */
+export type TableSlot = Exclude<keyof TableHandlers, "batch">;
+
+const slotNames: Readonly<Record<TableSlot, true>> = {
+  create: true,
+  update: true,
+  delete: true,
+  read: true,
+  truncate: true,
+  row: true,
+  tombstone: true,
+};
+
+/** Every {@link TableSlot}: the names of a table's handlers that take one event at a time. */
+export const tableSlots: readonly TableSlot[] = Object.freeze(Object.keys(slotNames) as TableSlot[]);
+
 const controlKinds: Readonly<Record<ControlKind, true>> = {
   heartbeat: true,
   transaction: true,
@@ -163,6 +179,7 @@ const controlKinds: Readonly<Record<ControlKind, true>> = {
   unknown: true,
 };
 
+/** Whether a pattern of `on` is the kind of events that belong to no table. */
 export function isControlKind(name: string): name is ControlKind {
   return Object.hasOwn(controlKinds, name);
 }

@@ -1,6 +1,14 @@
 import type { CdcEvent, RowSlot, TableName } from "@cdckit/decode";
 import { ConsumerError } from "../errors.ts";
-import { type AnyHandler, type EventHandler, isControlKind, type SelectedColumns, type TableHandlers } from "./handlers.ts";
+import {
+  type AnyHandler,
+  type EventHandler,
+  isControlKind,
+  type SelectedColumns,
+  type TableHandlers,
+  type TableSlot,
+  tableSlots,
+} from "./handlers.ts";
 import { checkedTarget, type RowChecks, resolveRowChecks } from "./row-checks.ts";
 import { MatchWatch, noteMatch, notingColumns, type WatchedPattern } from "./match-watch.ts";
 import { noColumns, type Selection, SelectionOptions } from "./selection-options.ts";
@@ -19,10 +27,6 @@ export type FilterReason =
   | "operation-without-handler"
   /** It belongs to no table, and its kind has no handler. */
   | "control-event-without-handler";
-
-export type TableSlot = "create" | "update" | "delete" | "read" | "truncate" | "row" | "tombstone";
-
-const tableSlots: readonly TableSlot[] = ["create", "update", "delete", "read", "truncate", "row", "tombstone"];
 
 interface Registration {
   readonly pattern: TablePattern;

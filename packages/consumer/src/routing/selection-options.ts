@@ -1,7 +1,7 @@
 import type { Operation } from "@cdckit/decode";
 import { ConsumerError } from "../errors.ts";
-import type { TableHandlers } from "./handlers.ts";
-import type { TableSlot, Target } from "./router.ts";
+import type { TableHandlers, TableSlot } from "./handlers.ts";
+import type { Target } from "./router.ts";
 
 /** Which columns and changes the handlers of one `on` take. */
 export interface Selection {

@@ -60,10 +60,10 @@ class ThreadedConsumer implements WorkersConsumer {
   }
 
   async run(options?: RunOptions): Promise<void> {
-    const signal = signalOf("run()", options);
     if (this.#state.phase !== "idle") {
       throw new ConsumerError("wrong-phase", `this consumer was started before and is ${this.#state.phase}; create a new one`);
     }
+    const signal = this.#signalOf(options);
     const unlisten = onStopSignals(this.#options.signals, systemClock, {
       first: () => void this.stop(),
       again: () => this.#force("a second stop signal came"),
@@ -78,6 +78,16 @@ class ThreadedConsumer implements WorkersConsumer {
     }
     if (this.#state.error !== null) {
       throw this.#state.error;
+    }
+  }
+
+  /** What `run()` is refused for halts the consumer, as one without workers. */
+  #signalOf(options: RunOptions | undefined): AbortSignal | undefined {
+    try {
+      return signalOf("run()", options);
+    } catch (error) {
+      this.#dispatch({ type: "fail", error: toError(error) });
+      throw error;
     }
   }
 
