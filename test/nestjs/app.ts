@@ -1,7 +1,20 @@
 // An app as users write it, with the decorators of Nest. `contract.test.ts` bundles it for each major of Nest, and runs what it exports.
 import "reflect-metadata";
 import { CdcHandler, CdcModule, CdcService } from "@cdckit/nestjs";
-import { Controller, Inject, Injectable, Module, type OnApplicationShutdown, Scope, UseGuards } from "@nestjs/common";
+import {
+  Controller,
+  Global,
+  Inject,
+  Injectable,
+  Module,
+  type ModuleMetadata,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleDestroy,
+  Scope,
+  UseGuards,
+} from "@nestjs/common";
+import { ModuleRef } from "@nestjs/core";
 import { Test } from "@nestjs/testing";
 import type { ConsumerOptions, CreateEvent, DeleteEvent, UpdateEvent } from "@cdckit/consumer";
 import type { CdcEvent, HeartbeatEvent } from "@cdckit/decode";
@@ -21,6 +34,8 @@ export class Journal implements OnApplicationShutdown {
   onLine: (line: string) => void = () => {};
   /** The shutdown waits for it. */
   gate: Promise<void> = Promise.resolve();
+  /** The handler with pools waits for it. */
+  handling: Promise<void> = Promise.resolve();
 
   write(line: string): void {
     this.lines.push(line);
@@ -136,7 +151,60 @@ class Stock {
   emptied(): void {}
 }
 
+/** Connections of which a handler needs one. They open when the app starts, and close when its modules do. */
+class Pool implements OnApplicationBootstrap, OnModuleDestroy {
+  isOpen = false;
+  readonly #modules: ModuleRef;
+
+  constructor(modules: ModuleRef) {
+    this.#modules = modules;
+  }
+
+  onApplicationBootstrap(): void {
+    this.isOpen = true;
+    const { phase } = this.#modules.get(CdcService, { strict: false }).health();
+    this.#modules.get(Journal, { strict: false }).write(`pool opened, the consumer is ${phase}`);
+  }
+
+  onModuleDestroy(): void {
+    this.isOpen = false;
+  }
+}
+
+const poolOf = (provide: string) => ({ provide, inject: [ModuleRef], useFactory: (modules: ModuleRef) => new Pool(modules) });
+
+@Module({ providers: [poolOf("imported pool")], exports: ["imported pool"] })
+class PoolModule {}
+
+@Global()
+@Module({ providers: [poolOf("global pool")], exports: ["global pool"] })
+class GlobalPoolModule {}
+
+@Injectable()
+class WithPools {
+  readonly #journal: Journal;
+  readonly #pools: readonly Pool[];
+
+  constructor(
+    @Inject(Journal) journal: Journal,
+    @Inject("own pool") own: Pool,
+    @Inject("imported pool") imported: Pool,
+    @Inject("global pool") global: Pool,
+  ) {
+    this.#journal = journal;
+    this.#pools = [own, imported, global];
+  }
+
+  @CdcHandler("public.orders", "create")
+  async created(): Promise<void> {
+    this.#journal.write("begun");
+    await this.#journal.handling;
+    this.#journal.write(`handled with open pools: ${this.#pools.map(({ isOpen }) => isOpen).join(", ")}`);
+  }
+}
+
 const sets = {
+  pools: { providers: [WithPools, poolOf("own pool")], controllers: [], imports: [PoolModule, GlobalPoolModule] },
   stock: { providers: [Stock], controllers: [] },
   orders: { providers: [Orders, { provide: "the same again", useExisting: Orders }], controllers: [Rest] },
   request: { providers: [OfARequest], controllers: [] },
@@ -157,8 +225,12 @@ export async function appOf(set: keyof typeof sets, options: ConsumerOptions, ho
           inject: ["group"],
           useFactory: async (groupId: string) => ({ ...options, groupId }),
         });
-  const { providers, controllers } = sets[set];
-  const app = await Test.createTestingModule({ imports: [cdc], providers: [Journal, ...providers], controllers }).compile();
+  const { providers, controllers, imports = [] }: ModuleMetadata = sets[set];
+  const app = await Test.createTestingModule({
+    imports: [cdc, ...imports],
+    providers: [Journal, ...(providers ?? [])],
+    controllers,
+  }).compile();
   return {
     app,
     journal: app.get(Journal),

@@ -36,19 +36,6 @@ function nestOf(folder: string): Plugin {
   };
 }
 
-/** The code of the README that ends an app with its consumer. */
-const readmeCode: Plugin = {
-  name: "readme",
-  setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^\.\/readme\.js$/ }, () => ({ path: "close-with-consumer", namespace: "readme" }));
-    onLoad({ filter: /./, namespace: "readme" }, () => {
-      const readme = readFileSync(join(root, "packages/nestjs/README.md"), "utf8");
-      const [, contents = ""] = /```ts\n((?:(?!```)[\s\S])*closeWithConsumer[\s\S]*?)```/.exec(readme) ?? [];
-      return { contents, loader: "ts", resolveDir: import.meta.dirname };
-    });
-  },
-};
-
 describe.skipIf(!isBuilt).each(Object.entries(majors))("with Nest %s, the module", { meta: { skipReason } } as never, (major, folder) => {
   let appOf: typeof App.appOf;
   let isNestCdcError: typeof App.isNestCdcError;
@@ -63,7 +50,7 @@ describe.skipIf(!isBuilt).each(Object.entries(majors))("with Nest %s, the module
       platform: "node",
       target: "node20.19",
       tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
-      plugins: [nestOf(folder), readmeCode],
+      plugins: [nestOf(folder)],
     });
     return outfile;
   }
@@ -158,6 +145,27 @@ describe.skipIf(!isBuilt).each(Object.entries(majors))("with Nest %s, the module
     expect(broker.committed("nest", "shop.public.orders", 0)).toBe(1n);
   });
 
+  test("starts after other providers have, and handles what is in flight before they close in onModuleDestroy", async () => {
+    const { broker, options } = parts();
+    const { app, journal, cdc } = await appOf("pools", options);
+    let open: () => void = () => {};
+    const begun = new Promise<void>((resolve) => (journal.onLine = (line) => line === "begun" && resolve()));
+    journal.handling = new Promise((resolve) => (open = resolve));
+    await app.init();
+    await begun;
+    const closed = app.close();
+    await expect.poll(() => cdc.health().phase, { timeout: 60_000 }).toBe("draining");
+    open();
+    await closed;
+    expect(journal.lines).toEqual([
+      ...Array<string>(3).fill("pool opened, the consumer is idle"),
+      "begun",
+      "handled with open pools: true, true, true",
+      "database closed",
+    ]);
+    expect(broker.committed("nest", "shop.public.orders", 0)).toBe(1n);
+  });
+
   test("takes its options from a factory with other providers", async () => {
     const { broker, options } = parts();
     const { app, journal } = await appOf("guarded", options, "forRootAsync");
@@ -168,7 +176,7 @@ describe.skipIf(!isBuilt).each(Object.entries(majors))("with Nest %s, the module
     expect(broker.committed("from-another-module", "shop.public.orders", 0)).toBe(3n);
   });
 
-  test("says what has halted the consumer, and the app goes on", async () => {
+  test("says what has halted the consumer, and the app goes on, and is not live", async () => {
     const { options } = parts();
     const { app, cdc } = await appOf("none", options);
     app.useLogger(false);
@@ -176,10 +184,11 @@ describe.skipIf(!isBuilt).each(Object.entries(majors))("with Nest %s, the module
     const error = await cdc.ended;
     expect(isConsumerError(error)).toBe(true);
     expect(error).toMatchObject({ code: "invalid-handler" });
+    expect(cdc.health()).toMatchObject({ live: false, ready: false, reasons: expect.arrayContaining([error?.message]) as unknown });
     await app.close();
   });
 
-  describe("of an app that ends with its consumer, as the README has it,", () => {
+  describe("of an app that ends with its consumer", () => {
     let main: string;
     beforeAll(async () => {
       main = await bundled("main");
@@ -187,6 +196,7 @@ describe.skipIf(!isBuilt).each(Object.entries(majors))("with Nest %s, the module
 
     test.each([
       ["a signal", ["orders"], "running", 0],
+      ["a signal whose stop has abandoned what a handler was at", ["pools", "handler"], "begun", 1],
       ["what has halted the consumer", ["none"], null, 1],
       ["what has halted the consumer, and a signal while it closes", ["none", "signal"], "closing", 1],
     ] as const)("closes once after %s, and the code of the process says how it ended", async (_, args, signalAt, code) => {

@@ -17,7 +17,7 @@ import { StockService } from "./stock.service.js";
           groupId: `nestjs-${randomUUID()}`, // of its own: the stock in memory begins empty
           topics: ["av.shop.stock"],
           registry: { url: registryUrl },
-          signals: false, // Nest listens to them, and stops the consumer
+          signals: false, // closeWithConsumer listens to them, and stops the consumer
           logger,
         };
       },

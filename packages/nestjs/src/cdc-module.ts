@@ -1,6 +1,6 @@
 import { type Consumer, createConsumer, type ConsumerOptions } from "@cdckit/consumer";
 import type { DynamicModule, FactoryProvider, ModuleMetadata } from "@nestjs/common";
-import { DiscoveryModule, DiscoveryService } from "@nestjs/core";
+import { DiscoveryModule, DiscoveryService, ModulesContainer } from "@nestjs/core";
 import { CdcService } from "./cdc-service.ts";
 
 /** How the options of the consumer are made when other providers are needed for it. */
@@ -23,16 +23,32 @@ export class CdcModule {
   /** With options that a factory makes. */
   static forRootAsync({ imports = [], inject = [], useFactory }: CdcModuleAsyncOptions): DynamicModule {
     const makeConsumer = async (...dependencies: never[]): Promise<Consumer> => createConsumer(await useFactory(...dependencies));
-    const makeService = (consumer: Consumer, discovery: DiscoveryService): CdcService => new CdcService(consumer, discovery);
+    const makeService = (consumer: Consumer, discovery: DiscoveryService, modules: ModulesContainer): CdcService => {
+      startLastAndStopFirst(modules);
+      return new CdcService(consumer, discovery);
+    };
     return {
       module: CdcModule,
       global: true,
       imports: [DiscoveryModule, ...imports],
       providers: [
         { provide: consumerToken, inject, useFactory: makeConsumer },
-        { provide: CdcService, inject: [consumerToken, DiscoveryService], useFactory: makeService },
+        { provide: CdcService, inject: [consumerToken, DiscoveryService, ModulesContainer], useFactory: makeService },
       ],
       exports: [CdcService],
     };
+  }
+}
+
+/**
+ * Nest calls the hooks of a start from the module that is the farthest from the root on, and those of a shutdown from the nearest one on. The
+ * root's distance is 1. A global module counts as farther than all others: the consumer would start before the providers that its handlers
+ * use, and would still handle events after they have closed in `onModuleDestroy`.
+ */
+function startLastAndStopFirst(modules: ModulesContainer): void {
+  for (const module of modules.values()) {
+    if (module.metatype === CdcModule) {
+      module.distance = -1;
+    }
   }
 }

@@ -1,5 +1,5 @@
 import type { AnyHandler, Consumer, Health, RowChecks } from "@cdckit/consumer";
-import { type BeforeApplicationShutdown, Logger, type OnApplicationBootstrap } from "@nestjs/common";
+import { Logger, type OnApplicationBootstrap, type OnModuleDestroy } from "@nestjs/common";
 import type { DiscoveryService } from "@nestjs/core";
 import { NestCdcError } from "./errors.ts";
 import { handlerMarksOf, type HandlerMark } from "./handler-marks.ts";
@@ -7,13 +7,14 @@ import { handlerMarksOf, type HandlerMark } from "./handler-marks.ts";
 type Wrapper = ReturnType<DiscoveryService["getProviders"]>[number];
 
 /** The consumer of the app, and its life. Inject it by its class: `constructor(private readonly cdc: CdcService) {}`. */
-export class CdcService implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class CdcService implements OnApplicationBootstrap, OnModuleDestroy {
   readonly consumer: Consumer;
   /** Resolves when the consumer has ended: with the error that halted it, or with null after a stop or a signal. */
   readonly ended: Promise<Error | null>;
   readonly #discovery: DiscoveryService;
   readonly #logger = new Logger("CdcModule");
   #end: (error: Error | null) => void = () => {};
+  #isStarted = false;
   #isClosing = false;
 
   constructor(consumer: Consumer, discovery: DiscoveryService) {
@@ -29,7 +30,7 @@ export class CdcService implements OnApplicationBootstrap, BeforeApplicationShut
     return this.consumer.health();
   }
 
-  /** Registers the decorated methods of all providers and controllers, and starts the consumer. Called by Nest. */
+  /** Registers the decorated methods of all providers and controllers, and starts the consumer. Called by Nest, after this hook of all others. */
   onApplicationBootstrap(): void {
     const seen = new Set<object>(); // one instance may be provided under several tokens
     for (const wrapper of [...this.#discovery.getProviders(), ...this.#discovery.getControllers()]) {
@@ -39,16 +40,20 @@ export class CdcService implements OnApplicationBootstrap, BeforeApplicationShut
         this.#register(wrapper, instance);
       }
     }
+    this.#isStarted = true;
     void this.consumer.run().then(
       () => this.#over(null),
       (error: Error) => this.#over(error),
     );
   }
 
-  /** Handles and commits what is in flight. Called by Nest, before anything closes in `onApplicationShutdown`. */
-  async beforeApplicationShutdown(): Promise<void> {
+  /** Handles and commits what is in flight. Called by Nest, before this hook of all others: what handlers use is open until then. */
+  async onModuleDestroy(): Promise<void> {
     this.#isClosing = true;
     await this.consumer.stop();
+    if (this.#isStarted) {
+      await this.ended; // sinks close after the consumer has stopped
+    }
   }
 
   #register(wrapper: Wrapper, instance: object): void {

@@ -1,4 +1,4 @@
-import type { ControlKind, EventHandler, KeyChecks, RowChecks, TableHandlers } from "@cdckit/consumer";
+import { type EventHandler, isControlKind, type KeyChecks, type RowChecks, type TableHandlers, tableSlots } from "@cdckit/consumer";
 import { NestCdcError } from "./errors.ts";
 
 /** What happened to a table, as the handlers of a table are named; `"batch"` takes all of it, several events at a time. */
@@ -30,20 +30,6 @@ export type CdcMethodDecorator = <Method extends EventHandler<never>>(
   descriptor: TypedPropertyDescriptor<Method>,
 ) => void;
 
-const everySlot: readonly CdcSlot[] = ["create", "update", "delete", "read", "truncate", "row", "tombstone"];
-
-/** A new kind does not compile without its name here. */
-const controlKinds: Readonly<Record<ControlKind, true>> = {
-  heartbeat: true,
-  transaction: true,
-  message: true,
-  "schema-change": true,
-  notification: true,
-  watermark: true,
-  tombstone: true,
-  unknown: true,
-};
-
 // On the class itself, and under a key that every copy of this package knows: another decorator may replace the method.
 const marksKey = Symbol.for("@cdckit/nestjs/handlers");
 
@@ -53,7 +39,7 @@ const marksKey = Symbol.for("@cdckit/nestjs/handlers");
  * `@CdcHandler("heartbeat")` the control events of a kind; both without options. Patterns are those of `consumer.on`.
  */
 export function CdcHandler(pattern: string, slots?: CdcSlot | readonly CdcSlot[], options: CdcHandlerOptions = {}): CdcMethodDecorator {
-  const isForAnyEvent = slots === undefined && (pattern === "*" || Object.hasOwn(controlKinds, pattern));
+  const isForAnyEvent = slots === undefined && (pattern === "*" || isControlKind(pattern));
   const given = Object.entries(options).find(([, value]) => value !== undefined);
   if (isForAnyEvent && given !== undefined) {
     throw new NestCdcError(
@@ -65,7 +51,7 @@ export function CdcHandler(pattern: string, slots?: CdcSlot | readonly CdcSlot[]
     if (typeof key === "object") {
       throw new NestCdcError("invalid-handler", 'expected the decorators that Nest uses: set "experimentalDecorators" in tsconfig.json');
     }
-    const mark: HandlerMark = { method: key, pattern, slots: isForAnyEvent ? null : [slots ?? everySlot].flat(), options };
+    const mark: HandlerMark = { method: key, pattern, slots: isForAnyEvent ? null : [slots ?? tableSlots].flat(), options };
     const marks = Object.hasOwn(target, marksKey) ? marksAt(target) : [];
     Object.defineProperty(target, marksKey, { value: [...marks, mark], configurable: true });
   };

@@ -1,0 +1,21 @@
+import type { INestApplicationContext } from "@nestjs/common";
+import { CdcService } from "./cdc-service.ts";
+
+/**
+ * Closes the app, once, on SIGTERM, on SIGINT, and when its consumer has ended. What is in flight is handled and committed first. The process
+ * ends with 0, or with 1 if the consumer halted or a stop abandoned work. Instead of `app.enableShutdownHooks()`, which ends the process by the signal.
+ */
+export function closeWithConsumer(app: INestApplicationContext): void {
+  let closing: Promise<void> | undefined;
+  // Once: Nest 11 runs the shutdown hooks again for a second call. A rejection is not caught: what failed to close may keep the process alive.
+  const close = (): Promise<void> => (closing ??= app.close());
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, close); // not once: a Ctrl-C under npm comes twice, and the second one would end the process
+  }
+  void app.get(CdcService).ended.then((error) => {
+    if (error !== null) {
+      process.exitCode = 1;
+    }
+    return close();
+  });
+}
