@@ -1,6 +1,6 @@
 import type { CapabilityName, Compression, DriverSession, FetchedBatch, KafkaDriver, Subscription } from "@cdckit/consumer";
 import { silentLogger } from "@cdckit/consumer";
-import type { AppendedRecord } from "./memory-broker.ts";
+import type { RecordHeaders } from "@cdckit/decode";
 import { ProbeSink } from "./probe-sink.ts";
 
 /** The part of a test framework that the contract needs: vitest's and jest's own functions fit. */
@@ -14,7 +14,18 @@ export interface TestFramework {
 }
 
 /** A record for a partition that the test chooses. */
-export type PlacedRecord = AppendedRecord & { readonly partition: number };
+export interface PlacedRecord {
+  /** The key: bytes, or text that is written as UTF-8. Without it, the record has none. */
+  readonly key?: Uint8Array | string | null;
+  /** Null is a tombstone; an empty string or array is an empty value. */
+  readonly value: Uint8Array | string | null;
+  /** The headers in their order. Without it, the record has none. */
+  readonly headers?: RecordHeaders;
+  /** Milliseconds since the epoch; the harness chooses if it is left out. */
+  readonly timestamp?: bigint;
+  /** The number of the partition, from 0. */
+  readonly partition: number;
+}
 
 /** A broker that a driver can be tried on. */
 export interface DriverHarness {

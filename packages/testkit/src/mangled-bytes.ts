@@ -1,12 +1,9 @@
-/** A stream of numbers that is the same for the same seed (mulberry32). */
+import { mulberry32 } from "./mulberry32.ts";
+
+/** Whole numbers below the one that is asked for, the same for the same seed. */
 export function seededRandom(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
+  const random = mulberry32(seed);
+  return (below) => Math.floor(random() * below);
 }
 
 /** The bytes with a few of them changed, doubled or taken out: what a broken producer, or an attacker, makes of a message. */

@@ -1,20 +1,21 @@
 import { type Clock, systemClock } from "@cdckit/consumer";
-import type { KafkaRecord, RecordHeaders } from "@cdckit/decode";
+import type { KafkaRecord } from "@cdckit/decode";
 import { MemoryFaults } from "./memory-faults.ts";
 import { MemoryGroup } from "./memory-group.ts";
 import type { MemoryMember } from "./memory-member.ts";
 import { MemoryLog } from "./memory-log.ts";
 import { MemoryTransaction } from "./memory-transaction.ts";
 import { bindMethods } from "./bind-methods.ts";
+import { bytesOf, type WrittenBytes } from "./written-bytes.ts";
 
 /** A record to append. What is left out is decided as a broker and a producer would. */
 export interface AppendedRecord {
-  /** The key: bytes, or text that is written as UTF-8. Without it, the record has none. */
-  readonly key?: Uint8Array | string | null;
-  /** Null is a tombstone; an empty string or array is an empty value. */
-  readonly value: Uint8Array | string | null;
+  /** The key, as bytes in one of the written forms. Without it, the record has none. */
+  readonly key?: WrittenBytes | null;
+  /** The value, as bytes in one of the written forms. Null is a tombstone; an empty string or array is an empty value. */
+  readonly value: WrittenBytes | null;
   /** The headers in their order. Without it, the record has none. */
-  readonly headers?: RecordHeaders;
+  readonly headers?: readonly (readonly [name: string, value: WrittenBytes | null])[];
   /** Milliseconds since the epoch; 0 if it is left out, so that tests see the same records every time. */
   readonly timestamp?: bigint;
   /** By the key's hash if it is left out. */
@@ -251,7 +252,7 @@ export class MemoryBroker {
       timestamp: record.timestamp ?? 0n,
       key,
       value: bytesOf(record.value),
-      headers: record.headers ?? [],
+      headers: (record.headers ?? []).map(([name, value]) => [name, bytesOf(value)] as const),
     };
     log.append(stored, transaction);
     return stored;
@@ -301,10 +302,6 @@ interface MemoryTopic {
 
 function commitKey(groupId: string, topic: string, partition: number): string {
   return `${groupId}\0${topic}\0${partition}`;
-}
-
-function bytesOf(value: Uint8Array | string | null): Uint8Array | null {
-  return typeof value === "string" ? Buffer.from(value) : value;
 }
 
 /** FNV-1a: equal keys meet in one partition. Not Kafka's own partitioner. */

@@ -88,6 +88,16 @@ describe("the broker in memory", () => {
     expect([start, stableEnd]).toEqual([1n, 1n]);
   });
 
+  test("a record is appended from bytes in each of their written forms", () => {
+    const own = new MemoryBroker({ orders: 1 });
+    const [stored] = own.append("orders", { key: { hex: "00 0A" }, value: [{ base64: "AAo=" }, "a"], headers: [["h", { hex: "ff" }]] });
+    expect(stored).toMatchObject({
+      key: Buffer.from([0, 10]),
+      value: Buffer.from([0, 10, 97]),
+      headers: [["h", Buffer.from([255])]],
+    });
+  });
+
   test("offsets never go back", () => {
     const own = new MemoryBroker({ orders: 1 });
     own.append("orders", { value: "a", offset: 4n });

@@ -1,3 +1,5 @@
+import { mulberry32 } from "./mulberry32.ts";
+
 /** What decides which turn comes next, of those that could. */
 export interface Scheduler {
   /** Puts a turn in line. */
@@ -34,16 +36,5 @@ function schedulerOf(seed: number, choose: (waiting: number, random: () => numbe
     post: (turn) => void waiting.push(turn),
     take: () => (waiting.length === 0 ? undefined : waiting.splice(choose(waiting.length, random), 1)[0]),
     random,
-  };
-}
-
-/** A small generator of known quality: https://gist.github.com/tommyettinger/46a874533244883189143505d203312c. */
-function mulberry32(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
