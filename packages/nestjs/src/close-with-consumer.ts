@@ -10,7 +10,7 @@ export function closeWithConsumer(app: INestApplicationContext): void {
   // Once: Nest 11 runs the shutdown hooks again for a second call. A rejection is not caught: what failed to close may keep the process alive.
   const close = (): Promise<void> => (closing ??= app.close());
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.on(signal, close); // not once: a Ctrl-C under npm comes twice, and the second one would end the process
+    process.on(signal, () => void close()); // not once: a Ctrl-C under npm comes twice, and the second one would end the process
   }
   void app.get(CdcService).ended.then((error) => {
     if (error !== null) {
