@@ -1,8 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { parseArgs } from "node:util";
 import { runColumns } from "./suites/columns.ts";
-import { runConsume } from "./suites/consume.ts";
 import { runDecode } from "./suites/decode.ts";
 import { runFlow } from "./suites/flow.ts";
 import { runHeap } from "./suites/heap.ts";
@@ -15,19 +13,12 @@ import { runSink } from "./suites/sink.ts";
 import { runSoak } from "./suites/soak.ts";
 import { runTiers } from "./suites/tiers.ts";
 
-const usage = `usage: npm run bench -- [peers|decode|columns|layers|tiers|mixes|record-batch|runtime|heap|sink|consume|flow|soak]... [options]
-  --rounds N     rounds per contender (default 15; of mixes 3, of peers 5)
-  --round-ms N   shortest time of one round in milliseconds (default 150)
-  --messages N   messages of the heap suite (default 1000000) and of each pass of runtime and consume (200000), and of sink (10000)
-  --megabytes N  how much goes through a heap of 256 MiB in flow (default 2600)
-  --minutes N    how long soak goes on (default 30); how long peers (25) and mixes (12) may take: no round begins that would end later
-  --only REGEX   which mixes of records (default all of them)
-  --case REGEX   which cases of peers (default all of them)
-  --quick        peers: small sizes and one round, to see that everything works
-  --profile      peers: each process writes a profile of the processor, in one round
-  --compressions gzip,snappy   peers: measured on top of none, lz4 and zstd
-  -o, --output F write the results as JSON too; a whole run of peers writes bench/results/peers.json and peers.md by itself
-`;
+/** What `scripts/bench.mjs` has read of the command line. */
+interface Command extends Omit<SuiteOptions, "rounds" | "signal"> {
+  readonly suites: readonly string[];
+  readonly rounds?: number;
+  readonly output?: string;
+}
 
 interface SuiteOptions {
   readonly rounds: number;
@@ -62,7 +53,6 @@ const suites: Readonly<Record<string, (options: SuiteOptions) => Promise<SuiteOu
   runtime: runRuntime,
   heap: runHeap,
   sink: runSink,
-  consume: runConsume,
   flow: runFlow,
   soak: runSoak,
   tiers: runTiers,
@@ -81,55 +71,27 @@ const interrupt = new AbortController();
 /** The suite that is at work. */
 let running = "";
 
-const exitCodes = Object.freeze({ failed: 1, usage: 2, interrupted: 130 });
+const exitCodes = Object.freeze({ failed: 1, interrupted: 130 });
 
 async function main(signal: AbortSignal): Promise<void> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      rounds: { type: "string" },
-      "round-ms": { type: "string", default: "150" },
-      messages: { type: "string" },
-      minutes: { type: "string" },
-      megabytes: { type: "string" },
-      only: { type: "string" },
-      case: { type: "string" },
-      quick: { type: "boolean", default: false },
-      profile: { type: "boolean", default: false },
-      compressions: { type: "string" },
-      output: { type: "string", short: "o" },
-    },
-  });
-  const { only, case: chosenCase, quick, profile } = values;
-  const options = {
-    roundMs: positive(values["round-ms"], "--round-ms"),
-    signal,
-    quick,
-    profile,
-    ...(values.messages === undefined ? {} : { messages: positive(values.messages, "--messages") }),
-    ...(only === undefined ? {} : { only }),
-    ...(chosenCase === undefined ? {} : { case: chosenCase }),
-    ...(values.compressions === undefined ? {} : { compressions: compressionsOf(values.compressions) }),
-    ...(values.megabytes === undefined ? {} : { megabytes: positive(values.megabytes, "--megabytes") }),
-    ...(values.minutes === undefined ? {} : { minutes: positive(values.minutes, "--minutes") }),
-  };
-  const chosen = positionals.length === 0 ? byDefault : positionals;
+  const { suites: named, rounds: wantedRounds, output, ...options } = JSON.parse(process.argv[2] ?? "") as Command;
+  const chosen = named.length === 0 ? byDefault : named;
   const results: Record<string, object> = {};
   for (const name of chosen) {
     const suite = Object.hasOwn(suites, name) ? suites[name] : undefined;
     if (suite === undefined) {
-      throw new TypeError(`there is no suite called ${name}; there are ${Object.keys(suites).join(", ")}`);
+      throw new Error(`there is no suite called ${name}; there are ${Object.keys(suites).join(", ")}`);
     }
     running = name;
-    const rounds = values.rounds === undefined ? (roundsOf[name] ?? defaultRounds) : positive(values.rounds, "--rounds");
-    const { text, result, held = true, files = {} } = await suite({ ...options, rounds });
+    const rounds = wantedRounds ?? roundsOf[name] ?? defaultRounds;
+    const { text, result, held = true, files = {} } = await suite({ ...options, signal, rounds });
     process.stdout.write(`${text}\n`);
     results[name] = result;
     writeTexts(files);
     process.exitCode = held ? (process.exitCode ?? 0) : exitCodes.failed;
   }
-  if (values.output !== undefined) {
-    writeTexts({ [values.output]: `${JSON.stringify(results, null, 2)}\n` });
+  if (output !== undefined) {
+    writeTexts({ [output]: `${JSON.stringify(results, null, 2)}\n` });
   }
 }
 
@@ -138,23 +100,6 @@ function writeTexts(files: Readonly<Record<string, string>>): void {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
   }
-}
-
-function compressionsOf(text: string): readonly ("gzip" | "snappy")[] {
-  return text.split(",").map((name) => {
-    if (name !== "gzip" && name !== "snappy") {
-      throw new TypeError(`--compressions takes gzip and snappy, got ${name}`);
-    }
-    return name;
-  });
-}
-
-function positive(text: string, flag: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 1) {
-    throw new TypeError(`${flag} must be a positive integer, got ${text}`);
-  }
-  return value;
 }
 
 // A terminal's Ctrl-C arrives twice: from the terminal, and from npm, which passes it on.
@@ -180,6 +125,6 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 try {
   await main(interrupt.signal);
 } catch (error) {
-  process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n${error instanceof TypeError ? usage : ""}`);
-  process.exitCode = interrupt.signal.aborted ? exitCodes.interrupted : error instanceof TypeError ? exitCodes.usage : exitCodes.failed;
+  process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = interrupt.signal.aborted ? exitCodes.interrupted : exitCodes.failed;
 }
