@@ -1,5 +1,5 @@
 // Deploys, shows or deletes the connectors of a database, one a format, in the compose stack or in the one of npm run stack:up.
-import { parseArgs } from "node:util";
+import { readArguments, refuse } from "../scripts/arguments.mjs";
 import { composeAddresses, composeValues, profileValues } from "../scripts/stack/compose-addresses.mjs";
 import {
   connectorsOf,
@@ -31,7 +31,8 @@ const databases = ["postgres", "mysql", "sqlserver"];
 const commands = { deploy, status, delete: remove };
 
 try {
-  const { command, target } = parse(process.argv.slice(2));
+  const { command, options } = readCommand();
+  const target = findTarget(options);
   console.log(`Kafka Connect of ${target.title}, ${target.connectUrl}`);
   await command(target);
 } catch (error) {
@@ -40,31 +41,26 @@ try {
   process.exitCode = error.code === "usage" ? 2 : 1;
 }
 
-/** @param {string[]} argv */
-function parse(argv) {
-  try {
-    const { positionals, values } = parseArgs({
-      args: argv,
-      allowPositionals: true,
-      options: {
-        stack: { type: "boolean" },
-        docker: { type: "boolean" },
-        database: { type: "string", default: "postgres" },
-        more: { type: "boolean", default: false },
-        tables: { type: "string", default: defaultTables },
-      },
-    });
-    const command = commands[positionals[0] ?? ""];
-    if (command === undefined) throw new Error(positionals[0] === undefined ? "no command given" : `no such command: ${positionals[0]}`);
-    if (values.stack && values.docker) throw new Error("--stack and --docker exclude each other");
-    if (!databases.includes(values.database)) throw new Error(`no such database: ${values.database}`);
-    if (values.more && values.database !== "postgres") throw new Error(`--more is for PostgreSQL, not for ${values.database}`);
-    if (values.stack && values.database !== "postgres") throw new Error(`the stack without Docker has no ${values.database}`);
-    return { command, target: findTarget(values) };
-  } catch (cause) {
-    if (cause instanceof StackError) throw cause;
-    throw new StackError("usage", `${cause instanceof Error ? cause.message : cause}\n${usage}`, { cause });
-  }
+function readCommand() {
+  const { positionals, values } = readArguments(
+    usage,
+    {
+      stack: { type: "boolean" },
+      docker: { type: "boolean" },
+      database: { type: "string", default: "postgres" },
+      more: { type: "boolean", default: false },
+      tables: { type: "string", default: defaultTables },
+    },
+    { words: true },
+  );
+  const { stack, docker, database, more } = values;
+  const command = commands[positionals[0] ?? ""];
+  if (command === undefined) return refuse(positionals[0] === undefined ? "no command given" : `no such command: ${positionals[0]}`, usage);
+  if (stack && docker) refuse("--stack and --docker exclude each other", usage);
+  if (!databases.includes(database)) refuse(`no such database: ${database}`, usage);
+  if (more && database !== "postgres") refuse(`--more is for PostgreSQL, not for ${database}`, usage);
+  if (stack && database !== "postgres") refuse(`the stack without Docker has no ${database}`, usage);
+  return { command, options: values };
 }
 
 /** @param {{ stack?: boolean | undefined, docker?: boolean | undefined, database: string, more: boolean, tables: string }} options @returns {Target} */

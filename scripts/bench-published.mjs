@@ -5,7 +5,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import process from "node:process";
-import { parseArgs } from "node:util";
+import { readArguments, refuse } from "./arguments.mjs";
 import { repositoryRoot, setUp } from "./set-up.mjs";
 import { benchmarks, parts } from "./published/parts.mjs";
 
@@ -15,53 +15,33 @@ const usage = `usage: npm run bench:published -- [--quick] [--only A,B,...] [-o 
   --only A,D   only these of ${benchmarks.join(", ")}
   -o FOLDER    where results go (default: bench/results/published, with --quick bench/results/published-quick)`;
 
-const exitCodes = Object.freeze({ ok: 0, failed: 1, usage: 2, interrupted: 130 });
+const exitCodes = Object.freeze({ ok: 0, failed: 1, interrupted: 130 });
 
 /** @typedef {import("./published/run-part.mjs").Outcome} Outcome */
 /** @typedef {{ isQuick: boolean, wanted: readonly import("./published/parts.mjs").Part[], folder: string }} Plan */
 
-const plan = parse(process.argv.slice(2));
-if (plan === null) {
-  process.exitCode = exitCodes.usage;
-} else {
-  setUp({ build: true });
-  process.exitCode = await main(plan);
-}
+const plan = readPlan();
+setUp({ build: true });
+process.exitCode = await main(plan);
 
-/**
- * @param {readonly string[]} argv
- * @returns {Plan | null} null after the usage was printed
- */
-function parse(argv) {
-  try {
-    const { values } = parseArgs({
-      args: [...argv],
-      options: {
-        quick: { type: "boolean", default: false },
-        only: { type: "string", default: benchmarks.join(",") },
-        output: { type: "string", short: "o" },
-        help: { type: "boolean", default: false },
-      },
-    });
-    if (values.help) {
-      console.log(usage);
-      process.exit(exitCodes.ok);
-    }
-    const letters = values.only.toUpperCase().split(",");
-    const unknown = letters.filter((letter) => !benchmarks.includes(letter));
-    if (unknown.length > 0) {
-      throw new Error(`--only has ${unknown.join(", ")}: there are ${benchmarks.join(", ")}`);
-    }
-    const name = values.quick ? "published-quick" : "published";
-    return {
-      isQuick: values.quick,
-      wanted: parts.filter(({ benchmark }) => letters.includes(benchmark)),
-      folder: resolve(values.output ?? join(repositoryRoot, "bench/results", name)),
-    };
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : error}\n${usage}`);
-    return null;
+/** @returns {Plan} */
+function readPlan() {
+  const { values } = readArguments(usage, {
+    quick: { type: "boolean", default: false },
+    only: { type: "string", default: benchmarks.join(",") },
+    output: { type: "string", short: "o" },
+  });
+  const letters = values.only.toUpperCase().split(",");
+  const unknown = letters.filter((letter) => !benchmarks.includes(letter));
+  if (unknown.length > 0) {
+    refuse(`--only has ${unknown.join(", ")}: there are ${benchmarks.join(", ")}`, usage);
   }
+  const name = values.quick ? "published-quick" : "published";
+  return {
+    isQuick: values.quick,
+    wanted: parts.filter(({ benchmark }) => letters.includes(benchmark)),
+    folder: resolve(values.output ?? join(repositoryRoot, "bench/results", name)),
+  };
 }
 
 /**

@@ -3,17 +3,23 @@ import { randomInt } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { parseArgs } from "node:util";
+import { readArguments } from "./arguments.mjs";
 import { linkConfluentClient, repositoryRoot, runHere, setUp } from "./set-up.mjs";
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: "string", default: "2" },
-    seed: { type: "string", default: String(randomInt(2 ** 31)) },
-    kills: { type: "string" },
-    concurrency: { type: "string", default: "1" },
-    driver: { type: "string", default: "kafkajs" },
-  },
+const usage = `usage: npm run chaos -- [--minutes N] [--seed S] [--kills N] [--concurrency N] [--driver NAME]
+
+  --minutes N      how long members are killed, frozen and cut off (default 2)
+  --seed S         of an earlier run, to repeat its order (default: another one each time)
+  --kills N        how many members are killed at least
+  --concurrency N  how many keys of a member are handled at a time (default 1)
+  --driver NAME    kafkajs (default), platformatic or confluent`;
+
+const { values } = readArguments(usage, {
+  minutes: { type: "string", default: "2" },
+  seed: { type: "string", default: String(randomInt(2 ** 31)) },
+  kills: { type: "string" },
+  concurrency: { type: "string", default: "1" },
+  driver: { type: "string", default: "kafkajs" },
 });
 setUp({ build: true });
 if (values.driver === "confluent") {

@@ -7,8 +7,14 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import process from "node:process";
-import { captureBeside, demandWritable, fail, repositoryRoot, setUp, toolPath } from "./set-up.mjs";
+import { readArguments, refuse } from "./arguments.mjs";
+import { captureBeside, demandWritable, repositoryRoot, setUp, toolPath } from "./set-up.mjs";
 
+const usage = `usage: npm run check -- [NAME]...
+
+  NAME    one of the checks (default: all); types stands for every check whose name begins with it. A name that is none lists them`;
+
+const { positionals: names } = readArguments(usage, {}, { words: true });
 demandWritable();
 setUp();
 
@@ -125,15 +131,12 @@ async function run(tool, args) {
   return status === 0 ? "" : output || `${tool} ended with code ${status}`;
 }
 
-/**
- * The checks that were asked for.
- * @param {readonly string[]} names
- */
-function chosenChecks(names) {
+/** The checks that were asked for. */
+function chosenChecks() {
   const unknown = names.find((name) => !checks.some((check) => isNamed(check, name)));
   if (unknown !== undefined) {
     const list = checks.map(({ name, of }) => `  ${name.padEnd(16)}${of}`).join("\n");
-    return fail(`There is no check "${unknown}". The checks are:\n${list}`);
+    return refuse(`There is no check "${unknown}". The checks are:`, list);
   }
   return names.length === 0 ? checks : checks.filter((check) => names.some((name) => isNamed(check, name)));
 }
@@ -170,7 +173,7 @@ async function complaintOf(judge) {
   }
 }
 
-const chosen = chosenChecks(process.argv.slice(2));
+const chosen = chosenChecks();
 const waiting = [...chosen];
 /** @type {string[]} */
 const failed = [];

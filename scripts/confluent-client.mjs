@@ -10,9 +10,14 @@
  * Node's headers from elsewhere: `npm_config_nodedir=/usr node scripts/confluent-client.mjs`, if they are in /usr/include/node.
  */
 import process from "node:process";
+import { readArguments } from "./arguments.mjs";
 import { linkCachedPackage } from "./cached-package.mjs";
 
-const version = process.argv[2] ?? "1.10.1";
+const usage = `usage: node scripts/confluent-client.mjs [VERSION]
+
+  installs this version of @confluentinc/kafka-javascript (default 1.10.1) into a folder of the cache, and links it into node_modules`;
+
+const [version = "1.10.1"] = readArguments(usage, {}, { words: true }).positionals;
 
 linkCachedPackage({
   name: "@confluentinc/kafka-javascript",

@@ -3,24 +3,11 @@
  * failure here: `npm test` may leave out what the machine lacks, and who asks for these tests wants to know that they ran. Options go to vitest.
  */
 import process from "node:process";
-import { parseCLI, startVitest } from "vitest/node";
 import { ClosingReport } from "./closing-report.mjs";
-import { CountingReporter } from "./vitest-reporter.mjs";
+import { runTests } from "./run-tests.mjs";
 
-process.env.NODE_ENV ??= "test";
-
-const report = new ClosingReport();
-const reporter = new CountingReporter();
-report.begin(reporter);
-const { filter, options } = parseCLI(["vitest", "run", ...process.argv.slice(2)]);
-const vitest = await startVitest("test", filter, { ...options, run: true, watch: false, reporters: [reporter] });
-await vitest.close();
-report.end();
-for (const line of [...reporter.skippedLines, ...reporter.summaryLines, ...reporter.retriedLines, ...reporter.failedLines]) {
-  console.log(line);
-}
-const { unproven } = reporter;
-for (const line of unproven) {
+const reporter = await runTests(process.argv.slice(2), new ClosingReport());
+for (const line of reporter.unproven) {
   console.error(line);
 }
-process.exit(reporter.failed > 0 || unproven.length > 0 ? 1 : process.exitCode);
+process.exit(reporter.failed > 0 || reporter.unproven.length > 0 ? 1 : process.exitCode);

@@ -5,8 +5,15 @@
 import { copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
+import { readArguments } from "./arguments.mjs";
 import { captureBeside, fail, repositoryRoot, setUp } from "./set-up.mjs";
 
+readArguments(
+  `usage: npm run docs
+
+  builds the site of the documentation in .cache/docs/site; DOCS_BASE is the path below which it will be served (default /)`,
+  {},
+);
 setUp();
 
 // After setUp: what follows may need installed packages.

@@ -1,11 +1,11 @@
 // An example and all that it needs: npm run example -- NAME
-import { parseArgs } from "node:util";
+import { readArguments, refuse } from "./arguments.mjs";
 import { readExamples } from "./example/examples.mjs";
 import { demandWritable, setUp } from "./set-up.mjs";
 import { StackError } from "./stack/stack-error.mjs";
 import { defaultStackDir } from "./stack/state.mjs";
 
-const exitCodes = Object.freeze({ ok: 0, failed: 1, usage: 2, interrupted: 130 });
+const exitCodes = Object.freeze({ failed: 1, interrupted: 130 });
 // A terminal's Ctrl-C arrives twice: from the terminal, and from npm, which passes it on.
 const sameKeyMs = 1_000;
 
@@ -31,17 +31,17 @@ for (const output of [process.stdout, process.stderr]) {
 // If npm is killed, its signal ends the shell between npm and this process, and nobody tells this process.
 const parent = process.ppid;
 setInterval(() => process.ppid !== parent && stop(), 500).unref();
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await main();
 
 function stop() {
   stoppedAt ||= Date.now();
   stopping.abort();
 }
 
-/** @param {string[]} argv @returns {Promise<number>} */
-async function main(argv) {
+/** @returns {Promise<number>} */
+async function main() {
   try {
-    const { example, dir, docker, args } = parse(argv);
+    const { example, dir, docker, args } = readCommand();
     if (dir === defaultStackDir) demandWritable();
     setUp({ build: true }); // what follows needs packages, which a fresh clone does not have
     const { runExample } = await import("./example/run-example.mjs");
@@ -50,13 +50,11 @@ async function main(argv) {
   } catch (error) {
     if (!(error instanceof StackError)) throw error; // a fault of ours: its stack trace is what helps
     console.error(error.message);
-    if (error.code === "usage") return exitCodes.usage;
     return error.code === "interrupted" ? exitCodes.interrupted : exitCodes.failed;
   }
 }
 
-/** @param {string[]} argv */
-function parse(argv) {
+function readCommand() {
   const examples = readExamples();
   const list = examples.map(({ name, description }) => `  ${name.padEnd(20)}${description}`).join("\n");
   const usage = `usage: npm run example -- NAME [ARGUMENT...] [--docker]
@@ -65,17 +63,14 @@ ${list}
 
   --docker        use the stack of docker/compose.yml, which is up already; by default the stack without Docker is started if it is not up
   --dir FOLDER    of the stack without Docker (default: .stack in the checkout)`;
-  try {
-    const { positionals, values } = parseArgs({
-      args: argv,
-      allowPositionals: true,
-      options: { dir: { type: "string", default: defaultStackDir }, docker: { type: "boolean", default: false } },
-    });
-    const [name, ...args] = positionals;
-    const example = examples.find((one) => one.name === name);
-    if (example === undefined) throw new Error(name === undefined ? "no example given" : `no such example: ${name}`);
-    return { example, args, dir: values.dir, docker: values.docker };
-  } catch (cause) {
-    throw new StackError("usage", `${cause instanceof Error ? cause.message : cause}\n${usage}`, { cause });
-  }
+  const { positionals, values } = readArguments(
+    usage,
+    { dir: { type: "string", default: defaultStackDir }, docker: { type: "boolean", default: false } },
+    { words: true },
+  );
+  const [name, ...args] = positionals;
+  const example = examples.find((one) => one.name === name);
+  return example === undefined
+    ? refuse(name === undefined ? "no example given" : `no such example: ${name}`, usage)
+    : { example, args, dir: values.dir, docker: values.docker };
 }

@@ -6,17 +6,26 @@
  */
 import { join } from "node:path";
 import process from "node:process";
+import { argumentsFor } from "./arguments.mjs";
 import { nodeBinary, noOtherNode } from "./fetched-packages.mjs";
+import { vitestOptions, vitestOptionsText } from "./vitest-options.mjs";
 import { fail, repositoryRoot, runHere, setUp } from "./set-up.mjs";
+
+const usage = `usage: npm run test:nodes -- [FILTER or option of npm test]...
+
+  FILTER    a part of the paths of test files (default: packages)
+
+${vitestOptionsText}`;
 
 const versions = ["22.23.3", "24.21.0"];
 
+const given = argumentsFor(usage, vitestOptions);
 if (noOtherNode !== "") {
   fail(noOtherNode);
 }
 setUp({ build: true });
 
-const filters = process.argv.length > 2 ? process.argv.slice(2) : ["packages"];
+const filters = given.length > 0 ? given : ["packages"];
 let failures = 0;
 for (const version of versions) {
   const status = await runHere([join(repositoryRoot, "scripts/test.mjs"), ...filters], { execPath: nodeBinary(version) });

@@ -9,17 +9,15 @@
  * That of `cdc-bench ui` shows a run while it goes on, and depends on how long it takes:
  * `PICTURES=1 npm test -- test/integration/ui.test.ts`.
  */
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import process from "node:process";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
-import { fail } from "./set-up.mjs";
+import { pathToFileURL } from "node:url";
+import { readArguments, refuse } from "./arguments.mjs";
+import { repositoryRoot as root, runHere, setUp } from "./set-up.mjs";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const pictures = join(root, "docs", "pictures");
 const maxBytes = 150_000;
 /** @type {Readonly<Record<string, string>>} */
@@ -33,11 +31,17 @@ const parts = {
   prometheus: () => pictureByTest("test/integration/prometheus.test.ts"),
 };
 
-const named = process.argv.slice(2);
-const unknown = named.filter((name) => parts[name] === undefined);
+const usage = `usage: npm run pictures -- [NAME]...
+
+  NAME    of ${Object.keys(parts).join(", ")} (default: all). They are taken in a Chromium that is there: /usr/bin/chromium, or CHROMIUM`;
+
+const { positionals: named } = readArguments(usage, {}, { words: true });
+const unknown = named.filter((name) => !Object.hasOwn(parts, name));
 if (unknown.length > 0) {
-  fail(`there is no picture ${unknown.join(", ")}; there are: ${Object.keys(parts).join(", ")}`);
+  refuse(`there is no picture ${unknown.join(", ")}`, usage);
 }
+setUp({ build: true });
+const { chromium } = await import("playwright-core"); // after setUp: a fresh clone has no packages yet
 mkdirSync(pictures, { recursive: true });
 for (const [name, take] of Object.entries(parts)) {
   if (named.length === 0 || named.includes(name)) await take();
@@ -49,7 +53,7 @@ async function pictureOfReport() {
   const report = join(folder, "report.html");
   const bench = join(root, "packages", "cdc-bench", "bin", "cdc-bench.js");
   const result = join(root, "bench", "results", "published", "a-snapshot.json");
-  execFileSync(process.execPath, [bench, "report", result, "-o", report], { stdio: "inherit" });
+  await runOrEnd([bench, "report", result, "-o", report]);
   await inBrowser({ width: 900, height: 760 }, async (page) => {
     await page.goto(pathToFileURL(report).href);
     await page.locator("h3", { hasText: "What the bytes are" }).evaluate((heading) => heading.scrollIntoView());
@@ -60,7 +64,7 @@ async function pictureOfReport() {
 
 async function picturesOfSite() {
   const site = join(root, ".cache", "docs", "site");
-  execFileSync(process.execPath, [join(root, "scripts", "docs.mjs")], { stdio: "inherit" });
+  await runOrEnd([join(root, "scripts", "docs.mjs")]);
   const server = createServer((request, response) => {
     const path = fileOf(site, new URL(request.url ?? "/", "http://localhost").pathname);
     if (path === undefined) return response.writeHead(404).end();
@@ -90,8 +94,20 @@ function fileOf(site, pathname) {
 }
 
 /** @param {string} test */
-function pictureByTest(test) {
-  execFileSync("npm", ["test", "--silent", "--", test], { cwd: root, env: { ...process.env, PICTURES: "1" }, stdio: "inherit" });
+async function pictureByTest(test) {
+  await runOrEnd([join(root, "scripts", "test.mjs"), test], { ...process.env, PICTURES: "1" });
+}
+
+/**
+ * Ends this process, too, if the script fails: it has said why.
+ * @param {readonly string[]} args
+ * @param {NodeJS.ProcessEnv} [env]
+ */
+async function runOrEnd(args, env = process.env) {
+  const status = await runHere(args, { cwd: root, env });
+  if (status !== 0) {
+    process.exit(status);
+  }
 }
 
 /**

@@ -1,16 +1,7 @@
 // The local stack: npm run stack:up | stack:status | stack:seed -- --rows N | stack:down
-import { parseArgs } from "node:util";
+import { readArguments, refuse } from "./arguments.mjs";
 import { demandWritable, setUp } from "./set-up.mjs";
-
-setUp(); // a fresh clone has no packages yet, and what follows needs them
-const { composeAddresses } = await import("./stack/compose-addresses.mjs");
-const { defaultTables } = await import("./stack/connectors.mjs");
-const { down } = await import("./stack/down.mjs");
-const { seedStack } = await import("./stack/seed.mjs");
-const { StackError } = await import("./stack/stack-error.mjs");
-const { addressesIn, defaultStackDir } = await import("./stack/state.mjs");
-const { status } = await import("./stack/status.mjs");
-const { up } = await import("./stack/up.mjs");
+import { defaultStackDir } from "./stack/state.mjs";
 
 const usage = `usage: node scripts/stack.mjs <command> [--dir FOLDER]
 
@@ -22,7 +13,36 @@ const usage = `usage: node scripts/stack.mjs <command> [--dir FOLDER]
   --docker        seed the stack of docker/compose.yml instead
   --dir FOLDER    for state and logs (default: .stack in the checkout)`;
 
-const exitCodes = Object.freeze({ ok: 0, failed: 1, usage: 2, interrupted: 130 });
+const { values, positionals } = readArguments(
+  usage,
+  {
+    dir: { type: "string", default: defaultStackDir },
+    rows: { type: "string", default: "1000" },
+    docker: { type: "boolean", default: false },
+  },
+  { words: true },
+);
+const { dir, docker } = values;
+const command = /** @type {"up" | "status" | "seed" | "down"} */ (positionals[0]); // it is checked here
+if (!["up", "status", "seed", "down"].includes(command)) {
+  refuse(positionals.length === 0 ? "no command given" : `no such command: ${command}`, usage);
+}
+const rows = Number(values.rows);
+if (!Number.isSafeInteger(rows) || rows < 1) {
+  refuse(`--rows must be a whole number above 0, got "${values.rows}"`, usage);
+}
+
+setUp(); // a fresh clone has no packages yet, and what follows needs them
+const { composeAddresses } = await import("./stack/compose-addresses.mjs");
+const { defaultTables } = await import("./stack/connectors.mjs");
+const { down } = await import("./stack/down.mjs");
+const { seedStack } = await import("./stack/seed.mjs");
+const { StackError } = await import("./stack/stack-error.mjs");
+const { addressesIn } = await import("./stack/state.mjs");
+const { status } = await import("./stack/status.mjs");
+const { up } = await import("./stack/up.mjs");
+
+const exitCodes = Object.freeze({ ok: 0, failed: 1, interrupted: 130 });
 // A terminal's Ctrl-C arrives twice: from the terminal, and from npm, which passes it on.
 const sameKeyMs = 1_000;
 
@@ -31,10 +51,10 @@ process.stdout.on("error", (error) => {
   if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EPIPE") throw error;
   process.exit(exitCodes.ok);
 });
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await main();
 
-/** @param {string[]} argv @returns {Promise<number>} */
-async function main(argv) {
+/** @returns {Promise<number>} */
+async function main() {
   const interrupt = new AbortController();
   let interruptedAtMs = 0;
   for (const signal of ["SIGINT", "SIGTERM"]) {
@@ -49,19 +69,17 @@ async function main(argv) {
     });
   }
   try {
-    await run(argv, interrupt.signal);
+    await run(interrupt.signal);
     return exitCodes.ok;
   } catch (error) {
     if (!(error instanceof StackError)) throw error; // a fault of ours: its stack trace is what helps
     console.error(error.message);
-    if (error.code === "usage") return exitCodes.usage;
     return error.code === "interrupted" ? exitCodes.interrupted : exitCodes.failed;
   }
 }
 
-/** @param {string[]} argv @param {AbortSignal} signal */
-async function run(argv, signal) {
-  const { command, dir, rows, docker } = parse(argv);
+/** @param {AbortSignal} signal */
+async function run(signal) {
   switch (command) {
     case "up":
       if (dir === defaultStackDir) demandWritable();
@@ -72,27 +90,5 @@ async function run(argv, signal) {
       return seedStack(docker ? composeAddresses(defaultTables) : addressesIn(dir), rows, signal);
     case "down":
       return down(dir);
-    default:
-      throw new StackError("usage", `${command === undefined ? "no command given" : `no such command: ${command}`}\n${usage}`);
-  }
-}
-
-/** @param {string[]} argv */
-function parse(argv) {
-  try {
-    const { positionals, values } = parseArgs({
-      args: argv,
-      allowPositionals: true,
-      options: {
-        dir: { type: "string", default: defaultStackDir },
-        rows: { type: "string", default: "1000" },
-        docker: { type: "boolean", default: false },
-      },
-    });
-    const rows = Number(values.rows);
-    if (!Number.isSafeInteger(rows) || rows < 1) throw new Error(`--rows must be a whole number above 0, got "${values.rows}"`);
-    return { command: positionals[0], dir: values.dir, rows, docker: values.docker };
-  } catch (cause) {
-    throw new StackError("usage", `${cause instanceof Error ? cause.message : cause}\n${usage}`, { cause });
   }
 }

@@ -6,19 +6,24 @@
  * `--kafka 3.9 --brokers 3 --driver kafkajs,platformatic --compression gzip,none` takes a part of it.
  */
 import process from "node:process";
-import { parseArgs } from "node:util";
+import { readArguments, refuse } from "./arguments.mjs";
 import { brokerRuns, clusterSizes, compressions, contractedDrivers, nameOf } from "./broker-runs.mjs";
 import { noteResults } from "./guarantees.mjs";
-import { fail, linkConfluentClient, repositoryRoot, runHere, setUp } from "./set-up.mjs";
+import { linkConfluentClient, repositoryRoot, runHere, setUp } from "./set-up.mjs";
 import { kafkaReleases } from "./stack/versions.mjs";
 
-const { values } = parseArgs({
-  options: {
-    kafka: { type: "string", default: Object.keys(kafkaReleases).join() },
-    brokers: { type: "string", default: clusterSizes.join() },
-    driver: { type: "string", default: contractedDrivers.join() },
-    compression: { type: "string", default: compressions.join() },
-  },
+const usage = `usage: npm run test:brokers -- [--kafka RELEASE,...] [--brokers N,...] [--driver NAME,...] [--compression NAME,...]
+
+  --kafka        of ${Object.keys(kafkaReleases).join(", ")}, or the first numbers of one (default: all)
+  --brokers      of ${clusterSizes.join(", ")} (default: all)
+  --driver       of ${contractedDrivers.join(", ")} (default: all)
+  --compression  of ${compressions.join(", ")} (default: all)`;
+
+const { values } = readArguments(usage, {
+  kafka: { type: "string", default: Object.keys(kafkaReleases).join() },
+  brokers: { type: "string", default: clusterSizes.join() },
+  driver: { type: "string", default: contractedDrivers.join() },
+  compression: { type: "string", default: compressions.join() },
 });
 const releases = values.kafka.split(",").map((wanted) => releaseOf(wanted));
 const sizes = listOf("brokers", clusterSizes);
@@ -60,12 +65,12 @@ process.exitCode = failures === 0 ? 0 : 1;
 /** @param {string} wanted a release, or the first numbers of one */
 function releaseOf(wanted) {
   const found = Object.keys(kafkaReleases).find((release) => release === wanted || release.startsWith(`${wanted}.`));
-  return found ?? fail(`expected --kafka to be of ${Object.keys(kafkaReleases).join(", ")}, found ${wanted}`);
+  return found ?? refuse(`expected --kafka to be of ${Object.keys(kafkaReleases).join(", ")}, found ${wanted}`, usage);
 }
 
 /** @param {"brokers" | "driver" | "compression"} name @param {readonly string[]} known */
 function listOf(name, known) {
   const wanted = values[name].split(",");
   const wrong = wanted.find((one) => !known.includes(one));
-  return wrong === undefined ? wanted : fail(`expected --${name} to be of ${known.join(", ")}, found ${wrong}`);
+  return wrong === undefined ? wanted : refuse(`expected --${name} to be of ${known.join(", ")}, found ${wrong}`, usage);
 }

@@ -5,6 +5,7 @@
  */
 import { randomInt } from "node:crypto";
 import process from "node:process";
+import { readArguments } from "./arguments.mjs";
 import { changedFiles } from "./changed-files.mjs";
 import { filesOf, relatedTests } from "./related-tests.mjs";
 import { demandWritable, fail, repositoryRoot, setUp } from "./set-up.mjs";
@@ -19,12 +20,12 @@ const quickPlaces = [/^packages\/[^/]+\/src\//, /^test\/(?:contract|vectors)\//,
 /** They take longer than all others of their folder together. */
 const slow = new Set(["packages/cdc-bench/src/cli/binary.test.ts", "test/bounded-memory.test.ts"]);
 
-const watch = process.argv.includes("--watch");
-const paths = process.argv.slice(2).filter((argument) => argument !== "--watch");
-const unknown = paths.find((path) => path.startsWith("-"));
-if (unknown !== undefined) {
-  fail(`There is no option ${unknown}. Usage: npm run test:quick -- [--watch] [FILE or FOLDER that stands for what changed]...`);
-}
+const usage = `usage: npm run test:quick -- [--watch] [FILE or FOLDER that stands for what changed]...
+
+  --watch    stay, and run the tests of each file that is saved (npm run test:watch)`;
+
+const { values, positionals: paths } = readArguments(usage, { watch: { type: "boolean", default: false } }, { words: true });
+const { watch } = values;
 
 demandWritable();
 setUp({ build: true }); // some tests run what users run: dist

@@ -235,7 +235,7 @@ describe("the check command", () => {
     const { status, stderr, stdout } = check("rooms", "flies");
     expect(stderr).toMatch(/^There is no check "flies"\. The checks are:\n(?: {2}[\w-]+ +\S.*\n)+$/);
     expect(stderr).toContain("  links           links of documents\n");
-    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
   });
 });
 

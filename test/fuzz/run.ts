@@ -9,7 +9,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { type CampaignReport, runCampaign } from "./campaign.ts";
-import { loadCorpus } from "./corpus.ts";
+import { loadCorpus, type Pool } from "./corpus.ts";
 import { describeFinding } from "./finding.ts";
 import { numberOf } from "./flags.ts";
 import { measureAttacks } from "./measure-attacks.ts";
@@ -65,15 +65,26 @@ const only = values.encoding === undefined ? {} : { encoding: values.encoding };
 if (values.attacks !== undefined) {
   process.exitCode = (await costsAreBounded(values.attacks)) ? 0 : 1;
 } else if (values.digest) {
-  console.log((await runCampaign({ corpus: await loadCorpus(), seed, maxMessages, from, judgedEvery: 1, ...only })).digest);
+  console.log((await runCampaign({ corpus: await corpusOf(values.encoding), seed, maxMessages, from, judgedEvery: 1, ...only })).digest);
 } else {
   process.exitCode = (await main()) ? 0 : 1;
+}
+
+/** All messages. Ends the process if none of them has the encoding that was asked for. */
+async function corpusOf(encoding: string | undefined): Promise<readonly Pool[]> {
+  const corpus = await loadCorpus();
+  const known = corpus.map((pool) => pool.encoding);
+  if (encoding !== undefined && !known.includes(encoding)) {
+    console.error(`--encoding must be of ${known.join(", ")}, got "${encoding}"`);
+    process.exit(2);
+  }
+  return corpus;
 }
 
 async function main(): Promise<boolean> {
   const limit = values.messages === undefined ? `for ${minutes} min` : `, ${values.messages} messages`;
   console.error(`Fuzzing ${values.encoding ?? "every encoding"} with --seed ${seed} ${limit}.`);
-  const corpus = await loadCorpus(); // on a busy machine this takes longer than any message may
+  const corpus = await corpusOf(values.encoding); // on a busy machine this takes longer than any message may
   const watchdog = new Watchdog(`npm run fuzz -- --seed ${seed}${values.encoding === undefined ? "" : ` --encoding ${values.encoding}`}`);
   const start = performance.now();
   const report = await runCampaign({

@@ -22,7 +22,7 @@ describe("npm run stack:*", () => {
   test("an unknown command, a wrong number and an unknown flag are told with the usage", () => {
     for (const args of [["fly"], [], ["seed", "--rows", "many"], ["up", "--dri", "x"]]) {
       const { status, output } = run(...args);
-      expect([status, output]).toEqual([2, expect.stringMatching(/^\[usage\] .+\nusage: [^]*--rows N/)]);
+      expect([status, output]).toEqual([2, expect.stringMatching(/^.+\nusage: [^]*--rows N/)]);
     }
   });
 
