@@ -1,4 +1,6 @@
-import { malformed, RecordBatchError } from "./errors.ts";
+import { compressionNames, compressionOf } from "./compressions.ts";
+import { malformed, unsupportedMagic } from "./errors.ts";
+import { endOfMessage, isCompressedMessage, isMessage, minMessageBytes } from "./message.ts";
 
 /**
  * RecordBatch => baseOffset int64, batchLength int32, partitionLeaderEpoch int32, magic int8, crc uint32, attributes int16, lastOffsetDelta
@@ -21,7 +23,7 @@ const at = {
   records: 61,
 } as const;
 
-/** Bytes of a batch before `batchLength` begins to count. The length of the oldest message formats counts from the same place. */
+/** Bytes of a batch before `batchLength` begins to count. The size of a message of format 0 or 1 stands in the same place, and counts from there, too. */
 const uncountedBytes = 12;
 
 /** Where the bytes begin that the checksum is made of, from the start of the batch. */
@@ -30,20 +32,18 @@ export const checkedFrom: number = at.attributes;
 /** How many bytes the header takes. */
 export const headerBytes: number = at.records;
 
-/** Compressions by their number in the attributes. */
-export const compressionNames = ["none", "gzip", "snappy", "lz4", "zstd"] as const;
-
 const compressionMask = 0x07;
 const logAppendTimeFlag = 0x08;
 const transactionalFlag = 0x10;
 const controlFlag = 0x20;
 
 /** The offset after the last record must be an offset, too. */
-const maxOffset = 2n ** 63n - 1n;
+export const maxOffset: bigint = 2n ** 63n - 1n;
 
-/** The compression of the batch at `start`. Undefined if its header is not whole, or names none that exists. */
+/** The compression of the record batch at `start`. Undefined if its header is not whole, names none that exists, or is one of a message. */
 export function compressionAt(view: DataView, start: number): (typeof compressionNames)[number] | undefined {
-  return start + headerBytes <= view.byteLength ? compressionNames[view.getInt16(start + at.attributes) & compressionMask] : undefined;
+  const isComplete = start + headerBytes <= view.byteLength && !isMessage(view, start);
+  return isComplete ? compressionNames[view.getInt16(start + at.attributes) & compressionMask] : undefined;
 }
 
 export interface BatchHeader {
@@ -64,24 +64,29 @@ export interface BatchHeader {
 }
 
 /**
- * How many bytes the batch at `start` takes, as it says itself. Null if the bytes end before it says so. A length that no batch can have, and
- * a message format that is not read, are errors.
+ * How many bytes the batch at `start` takes, as it says itself; or the message, if one of format 0 or 1 stands there. Null if the bytes end before it
+ * says so. A length that it cannot have, and a message format that does not exist, are errors.
  */
 export function sizeOfBatch(view: DataView, start: number): number | null {
   if (view.byteLength - start < at.crc) {
     return null;
   }
-  checkMagic(view.getInt8(start + at.magic));
   const bytes = view.getInt32(start + at.batchLength) + uncountedBytes;
-  if (bytes < headerBytes) {
-    throw malformed("its length", `at least ${headerBytes} bytes`, bytes);
+  const minBytes = minBytesOf(view.getInt8(start + at.magic));
+  if (bytes < minBytes) {
+    throw malformed("its length", `at least ${minBytes} bytes`, bytes);
   }
   return bytes;
 }
 
-/** The first offset of the batch at `start`. Null if the bytes end before it. */
+/**
+ * The first offset of the batch at `start`, or of the message. Null if the bytes end before it, and for a compressed message, which names only its last
+ * offset.
+ */
 export function baseOffsetAt(view: DataView, start: number): bigint | null {
-  return view.byteLength - start < 8 ? null : view.getBigInt64(start + at.baseOffset);
+  const left = view.byteLength - start;
+  const isUnnamed = left >= minMessageBytes(0) && isMessage(view, start) && isCompressedMessage(view, start);
+  return left < 8 || isUnnamed ? null : view.getBigInt64(start + at.baseOffset);
 }
 
 /** The checksum that the batch at `start` says it has. The caller has checked that the batch is whole. */
@@ -107,20 +112,45 @@ export function endOfBatches(
   isIntact: (start: number, end: number) => boolean = () => true,
 ): BatchesEnd | null {
   let end: BatchesEnd | null = null;
-  for (let start = 0; view.byteLength - start >= headerBytes; ) {
-    const bytes = view.getInt32(start + at.batchLength) + uncountedBytes;
-    const lastOffsetDelta = view.getInt32(start + at.lastOffsetDelta);
-    const lastOffset = view.getBigInt64(start + at.baseOffset) + BigInt(lastOffsetDelta);
-    const canBe = view.getInt8(start + at.magic) === 2 && bytes >= headerBytes && lastOffsetDelta >= 0 && lastOffset < maxOffset;
-    if (!canBe || bytes > view.byteLength - start || !isIntact(start, start + bytes)) {
-      break;
+  let start = 0;
+  for (let batch = extentAt(view, start); batch !== null && isIntact(start, start + batch.bytes); batch = extentAt(view, start)) {
+    if (batch.lastOffset >= (end?.nextOffset ?? fromOffset)) {
+      end = { nextOffset: batch.lastOffset + 1n, leaderEpoch: batch.leaderEpoch };
     }
-    if (lastOffset >= (end?.nextOffset ?? fromOffset)) {
-      end = { nextOffset: lastOffset + 1n, leaderEpoch: leaderEpochOf(view.getInt32(start + at.partitionLeaderEpoch)) };
-    }
-    start += bytes;
+    start += batch.bytes;
   }
   return end;
+}
+
+/** What a batch takes of the bytes, and of the log. */
+interface Extent {
+  readonly bytes: number;
+  readonly lastOffset: bigint;
+  readonly leaderEpoch: number | null;
+}
+
+/** That of the batch at `start`, or of the message. Null if it is not whole, or if its header cannot be. */
+function extentAt(view: DataView, start: number): Extent | null {
+  const messageEnd = endOfMessage(view, start);
+  const extent =
+    messageEnd === null
+      ? batchExtent(view, start)
+      : { bytes: messageEnd - start, lastOffset: view.getBigInt64(start + at.baseOffset), leaderEpoch: null };
+  return extent !== null && extent.lastOffset < maxOffset ? extent : null;
+}
+
+function batchExtent(view: DataView, start: number): Extent | null {
+  const left = view.byteLength - start;
+  if (left < headerBytes || view.getInt8(start + at.magic) !== 2) {
+    return null;
+  }
+  const bytes = view.getInt32(start + at.batchLength) + uncountedBytes;
+  const lastOffsetDelta = view.getInt32(start + at.lastOffsetDelta);
+  if (bytes < headerBytes || bytes > left || lastOffsetDelta < 0) {
+    return null;
+  }
+  const lastOffset = view.getBigInt64(start + at.baseOffset) + BigInt(lastOffsetDelta);
+  return { bytes, lastOffset, leaderEpoch: leaderEpochOf(view.getInt32(start + at.partitionLeaderEpoch)) };
 }
 
 /** The epoch as a batch has it, which is below zero if the batch does not say it. */
@@ -138,7 +168,7 @@ export function readHeader(view: DataView, start: number): BatchHeader {
     lastOffset: baseOffset + BigInt(lastOffsetDelta),
     lastOffsetDelta,
     leaderEpoch: view.getInt32(start + at.partitionLeaderEpoch),
-    compression: compressionOf(attributes),
+    compression: compressionOf(attributes & compressionMask, compressionNames),
     isLogAppendTime: (attributes & logAppendTimeFlag) !== 0,
     isTransactional: (attributes & transactionalFlag) !== 0,
     isControl: (attributes & controlFlag) !== 0,
@@ -162,26 +192,13 @@ export function checkHeader({ baseOffset, lastOffset, lastOffsetDelta, recordCou
   }
 }
 
-function checkMagic(magic: number): void {
+/** The fewest bytes that a batch of this message format takes. */
+function minBytesOf(magic: number): number {
   if (magic === 2) {
-    return;
+    return headerBytes;
   }
-  const detail =
-    magic === 0 || magic === 1
-      ? `it is written in message format ${magic}, from before Kafka 0.11, and only format 2 is read. Write the topic again with Kafka 0.11 or newer, or start after these records`
-      : `expected message format 2, found ${magic}. Fetch it again. If it stays so, the log on the broker is damaged, or its Kafka is newer than this package`;
-  throw new RecordBatchError("unsupported-magic", detail, { expected: 2, found: magic });
-}
-
-function compressionOf(attributes: number): (typeof compressionNames)[number] {
-  const code = attributes & compressionMask;
-  const name = compressionNames[code];
-  if (name === undefined) {
-    throw new RecordBatchError(
-      "unsupported-compression",
-      `expected one of the compressions 0 to ${compressionNames.length - 1}, found ${code}. Use a newer version of this package, or another compression in the producer`,
-      { expected: `0 to ${compressionNames.length - 1}`, found: code },
-    );
+  if (magic === 0 || magic === 1) {
+    return minMessageBytes(magic);
   }
-  return name;
+  throw unsupportedMagic("0 to 2", magic);
 }

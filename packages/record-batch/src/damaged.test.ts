@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isRecordBatchError, type RecordBatchError } from "./errors.ts";
 import { createRecordSetReader } from "./record-set-reader.ts";
-import { fetched, logArbitrary, marker, record, recordsOf, setsOf, withCrc, writtenBatch } from "./written-batches.contract.ts";
+import { fetched, marker, record, recordsOf, setsOf, withCrc, writtenBatch } from "./written-batches.contract.ts";
+import { bytesOfPart, compressedMessage, mixedLogArbitrary, withMessageCrc, writtenMessage } from "./written-messages.contract.ts";
 
 /** Where fields of a batch stand. */
 const at = { length: 8, magic: 16, crc: 17, attributes: 21, lastOffsetDelta: 23, recordCount: 57, records: 61 };
@@ -45,8 +46,14 @@ describe("a batch that cannot be read", () => {
       expect.stringMatching(/^0x/),
       expect.stringMatching(/^0x/),
     ],
-    ["message format 1", (b: Buffer) => void b.writeInt8(1, at.magic), "unsupported-magic", 2, 1],
-    ["a format that does not exist", (b: Buffer) => void b.writeInt8(77, at.magic), "unsupported-magic", 2, 77],
+    [
+      "an older message format than its own",
+      (b: Buffer) => void b.writeInt8(1, at.magic),
+      "crc-mismatch",
+      expect.stringMatching(/^0x/),
+      expect.stringMatching(/^0x/),
+    ],
+    ["a format that does not exist", (b: Buffer) => void b.writeInt8(77, at.magic), "unsupported-magic", "0 to 2", 77],
     ["a length that no batch can have", (b: Buffer) => void b.writeInt32BE(40, at.length), "malformed-batch", "at least 61 bytes", 52],
     ["a negative length", (b: Buffer) => void b.writeInt32BE(-20, at.length), "malformed-batch", "at least 61 bytes", -8],
     ["an offset that was there before", (b: Buffer) => void b.writeBigInt64BE(1n, 0), "malformed-batch", "2 or higher", 1n],
@@ -131,22 +138,50 @@ describe("fuzz", () => {
     const mutation = fc.record({ at: fc.nat(), byte: fc.nat(255) });
     await fc.assert(
       fc.asyncProperty(
-        logArbitrary,
+        mixedLogArbitrary,
         fc.array(mutation, { maxLength: 4 }),
         fc.nat(),
         fc.boolean(),
         fc.boolean(),
         async (log, mutations, cut, mends, cuts) => {
-          const parts = [...(await Promise.all(log.map(writtenBatch))), await marker("abort", 2n ** 62n, 9n)];
+          const parts = [...(await Promise.all(log.map(bytesOfPart))), await marker("abort", 2n ** 62n, 9n)];
           for (const [i, change] of mutations.entries()) {
             const part = parts[change.at % parts.length] as Buffer;
             part[(change.at + i) % part.length] = change.byte;
             if (mends) {
-              withCrc(part); // as a writer that has a bug, or means harm
+              mend(part); // as a writer that has a bug, or means harm
             }
           }
           const whole = Buffer.concat(parts);
           const bytes = cuts ? whole.subarray(0, cut % (whole.length + 1)) : whole;
+          judge(bytes, true);
+          judge(bytes, false);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test("mutated messages inside of a compressed one give records or an error of the package", () => {
+    const mutation = fc.record({ at: fc.nat(), byte: fc.nat(255) });
+    const messages = fc.array(fc.tuple(fc.constantFrom(0 as const, 1 as const), fc.nat(3)), { maxLength: 5 });
+    const outer = fc.record({ format: fc.constantFrom(0 as const, 1 as const), offset: fc.bigInt(-1n, 9n), flag: fc.constantFrom(0, 8) });
+    fc.assert(
+      fc.property(
+        outer,
+        messages,
+        fc.array(mutation, { maxLength: 3 }),
+        fc.boolean(),
+        ({ format, offset, flag }, inner, mutations, mends) => {
+          const parts = inner.map(([innerFormat, gap], i) => writtenMessage(innerFormat, record(BigInt(i + gap))));
+          for (const change of parts.length === 0 ? [] : mutations) {
+            const part = parts[change.at % parts.length] as Buffer;
+            part[change.at % part.length] = change.byte;
+            if (mends) {
+              mend(part);
+            }
+          }
+          const bytes = compressedMessage(format, offset, "gzip", Buffer.concat(parts), flag);
           judge(bytes, true);
           judge(bytes, false);
         },
@@ -160,11 +195,22 @@ describe("fuzz", () => {
   });
 });
 
+/** Gives the batch, or the first message, the checksum of its bytes as they are now. */
+function mend(part: Buffer): void {
+  if ((part[at.magic] ?? 2) >= 2) {
+    withCrc(part);
+    return;
+  }
+  const end = Math.min(part.length, Math.max(at.magic, 12 + part.readInt32BE(at.length)));
+  withMessageCrc(part.subarray(0, end));
+}
+
 /** Reads everything that there is to read. Anything but the package's own error fails. */
 function judge(bytes: Buffer, checkCrcs: boolean): void {
   const abortedTransactions = [{ producerId: 9n, firstOffset: 0n }];
-  const reader = createRecordSetReader(fetched(bytes, { abortedTransactions }), { checkCrcs });
+  const reader = createRecordSetReader(fetched(bytes, { abortedTransactions, highWatermark: 0n }), { checkCrcs });
   let nextOffset = 0n;
+  reader.end(); // never throws
   try {
     for (let set = reader.read(); set !== null; set = reader.read()) {
       const records = recordsOf([set]);

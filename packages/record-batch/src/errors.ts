@@ -8,7 +8,7 @@ export type RecordBatchErrorCode =
   | "crc-mismatch"
   /** The batch contradicts itself: a length, a count or an offset cannot be. */
   | "malformed-batch"
-  /** The batch is written in a message format that is not read: 0 or 1, from before Kafka 0.11, or one that does not exist. */
+  /** The batch is written in a message format that does not exist. */
   | "unsupported-magic"
   /** The batch names a compression that does not exist. */
   | "unsupported-compression"
@@ -60,7 +60,10 @@ export class RecordBatchError extends Error {
   readonly topic: string | null;
   /** Null if `topic` is. */
   readonly partition: number | null;
-  /** The first offset of the batch. Everything below it was handed over. */
+  /**
+   * The first offset of the batch. Everything below it was handed over. A compressed message of format 0 or 1 names only its last offset: then it is the
+   * offset after what was handed over.
+   */
   readonly offset: bigint | null;
   /** What was expected, if that is a number or a few words: a checksum, a length. Null otherwise. */
   readonly expected: string | number | bigint | null;
@@ -125,6 +128,28 @@ export function malformed(what: string, expected: string | number | bigint, foun
     `${what}: expected ${expected}, found ${found}. Fetch it again. If it stays so, the log on the broker is damaged, or this is no Kafka broker`,
     { expected, found },
   );
+}
+
+/** A batch whose bytes have another checksum than it says. */
+export function crcMismatch(expected: number, found: number): RecordBatchError {
+  return new RecordBatchError(
+    "crc-mismatch",
+    `its checksum is ${inHex(expected)}, but its bytes give ${inHex(found)}. Fetch it again. If it stays so, the log on the broker is damaged: start after this batch, or restore the partition from a replica`,
+    { expected: inHex(expected), found: inHex(found) },
+  );
+}
+
+/** A message format that cannot stand here. `expected` names those that can. */
+export function unsupportedMagic(expected: string, found: number): RecordBatchError {
+  return new RecordBatchError(
+    "unsupported-magic",
+    `expected message format ${expected}, found ${found}. Fetch it again. If it stays so, the log on the broker is damaged, or its Kafka is newer than this package`,
+    { expected, found },
+  );
+}
+
+function inHex(crc: number): string {
+  return `0x${crc.toString(16).padStart(8, "0")}`;
 }
 
 function inWords(place: RecordBatchPlace | null): string {

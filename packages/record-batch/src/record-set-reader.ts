@@ -18,8 +18,10 @@ import { decompress } from "./codecs/decompress.ts";
 import { prepareZstd } from "./codecs/zstd.ts";
 import { isAbortMarker } from "./control-batch.ts";
 import { crc32c } from "./crc32c.ts";
-import { isRecordBatchError, RecordBatchError } from "./errors.ts";
+import { crcMismatch, isRecordBatchError, RecordBatchError } from "./errors.ts";
 import type { FetchedRecords } from "./fetched-records.ts";
+import { isMessage, isMessageIntact } from "./message.ts";
+import { readMessages } from "./message-set.ts";
 import { OpenedSet } from "./opened-set.ts";
 import { type RecordBatchOptions, type ResolvedOptions, resolveOptions } from "./options.ts";
 import type { RecordSet } from "./record-set.ts";
@@ -95,7 +97,7 @@ class BatchesReader<Assignment> implements RecordSetReader<Assignment> {
     // covers the number of offsets, and not the first one. Batches above the high watermark need not be damaged: brokers look at it before they
     // read the log.
     const isCredible = highWatermark === null || end === null || end.nextOffset <= highWatermark || !this.#options.checkCrcs;
-    return isCredible ? end : endOfBatches(this.#view, fromOffset, (start, to) => this.#crcOf(start, to) === crcAt(this.#view, start));
+    return isCredible ? end : endOfBatches(this.#view, fromOffset, (start, to) => this.#isIntact(start, to));
   }
 
   prepare(): Promise<void> | null {
@@ -135,22 +137,33 @@ class BatchesReader<Assignment> implements RecordSetReader<Assignment> {
     if (byteLength === null) {
       return false;
     }
+    if (isMessage(this.#view, this.#at)) {
+      const maxBytes = this.#options.setBytes - collected.byteLength;
+      const wanted = { fromOffset: this.#fetched.fromOffset, maxBytes, options: this.#options };
+      const rewritten = readMessages({ bytes: this.#bytes, view: this.#view }, this.#at, wanted);
+      this.#take(rewritten.header, rewritten.records, rewritten.byteLength, collected);
+      return true;
+    }
     const start = this.#at;
     if (this.#options.checkCrcs) {
       this.#checkCrc(start, start + byteLength); // before anything that it covers is read
     }
-    const header = readHeader(this.#view, start);
+    this.#take(readHeader(this.#view, start), this.#bytes.subarray(start + headerBytes, start + byteLength), byteLength, collected);
+    return true;
+  }
+
+  /** Takes what a batch has, and moves on after it. */
+  #take(header: BatchHeader, payload: Uint8Array, byteLength: number, collected: Collected): void {
     checkHeader(header, this.#batchesEnd ?? 0n);
     this.#aborted.reach(header.lastOffset);
-    collected.byteLength += this.#collect(header, this.#bytes.subarray(start + headerBytes, start + byteLength), collected);
+    collected.byteLength += this.#collect(header, payload, collected);
     collected.wireBytes += byteLength;
-    this.#at = start + byteLength;
+    this.#at += byteLength;
     this.#batchesEnd = header.lastOffset + 1n;
     if (this.#batchesEnd > this.#nextOffset) {
       this.#nextOffset = this.#batchesEnd;
     }
     this.#leaderEpoch = leaderEpochOf(header.leaderEpoch);
-    return true;
   }
 
   /** The size of the next batch, or null if it is not whole. It is an error if no batch of the response is. */
@@ -174,12 +187,14 @@ class BatchesReader<Assignment> implements RecordSetReader<Assignment> {
     const expected = crcAt(this.#view, start);
     const found = this.#crcOf(start, end);
     if (found !== expected) {
-      throw new RecordBatchError(
-        "crc-mismatch",
-        `its checksum is ${inHex(expected)}, but its bytes give ${inHex(found)}. Fetch it again. If it stays so, the log on the broker is damaged: start after this batch, or restore the partition from a replica`,
-        { expected: inHex(expected), found: inHex(found) },
-      );
+      throw crcMismatch(expected, found);
     }
+  }
+
+  #isIntact(start: number, end: number): boolean {
+    return isMessage(this.#view, start)
+      ? isMessageIntact({ bytes: this.#bytes, view: this.#view }, start, end)
+      : this.#crcOf(start, end) === crcAt(this.#view, start);
   }
 
   /** Collects the records of the batch that a consumer sees. Returns how many bytes they take. */
@@ -236,8 +251,4 @@ function incomplete(neededBytes: number | null, found: number): RecordBatchError
     `expected ${expected}, found ${found} bytes and no batch before it. Fetch more bytes of a partition: at least what the topic's max.message.bytes allows`,
     { expected, found, ...(neededBytes === null ? {} : { neededBytes }) },
   );
-}
-
-function inHex(crc: number): string {
-  return `0x${crc.toString(16).padStart(8, "0")}`;
 }

@@ -123,7 +123,7 @@ describe("a fetch", () => {
   });
 
   test.each<[string, bigint, (bytes: Buffer) => unknown]>([
-    ["an old message format", 0n, (bytes) => bytes.writeInt8(1, 16)],
+    ["a message format that does not exist", 0n, (bytes) => bytes.writeInt8(3, 16)],
     ["a length that is too small", 0n, (bytes) => bytes.writeInt32BE(3, 8)],
     ["a length below zero", 0n, (bytes) => bytes.writeInt32BE(-200, 8)],
     ["a last offset before the first", 0n, (bytes) => bytes.writeInt32BE(-1, 23)],

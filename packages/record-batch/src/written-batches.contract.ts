@@ -25,7 +25,7 @@ const Long = require("kafkajs/src/utils/long.js") as { readonly fromValue: (valu
 export const writtenCompressions = { none: 0, gzip: 1, snappy: 2, lz4: 3 } as const;
 export type WrittenCompression = keyof typeof writtenCompressions;
 
-const compressors: Readonly<Record<WrittenCompression, (records: Buffer) => Buffer>> = {
+export const compressors: Readonly<Record<WrittenCompression, (records: Buffer) => Buffer>> = {
   none: (records) => records,
   gzip: (records) => gzipSync(records),
   snappy: (records) => snappy.compress(records),
