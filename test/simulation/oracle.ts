@@ -1,6 +1,6 @@
 import type { FetchedBatch } from "@cdckit/consumer";
 import type { KafkaRecord } from "@cdckit/decode";
-import type { AppendedRecord, CommittedOffset } from "@cdckit/testkit";
+import { type AppendedRecord, bytesOf, type CommittedOffset } from "@cdckit/testkit";
 import type { Holding } from "./holding.ts";
 import { type Fate, type Plan, type PlannedRecord, poisonous } from "./plan.ts";
 import type { SinkStore } from "./sink-store.ts";
@@ -393,7 +393,7 @@ export class Oracle {
   /** By what it holds, or else by the place that it names: offsets of two topics may be the same. */
   #factOfLetter(letter: Pick<AppendedRecord, "headers" | "value">): Fact | undefined {
     const { partition, offset } = placeOf(letter);
-    const fact = this.factOf(letter.value);
+    const fact = this.factOf(bytesOf(letter.value));
     return fact?.offset === offset && fact.record.partition === partition ? fact : this.factAt(partition, offset);
   }
 
@@ -494,7 +494,7 @@ interface DeadPlace {
 
 /** Where a dead letter comes from, as its headers say. */
 export function placeOf({ headers = [] }: Pick<AppendedRecord, "headers">): DeadPlace {
-  const texts = new Map(headers.map(([name, value]) => [name, Buffer.from(value ?? []).toString()]));
+  const texts = new Map(headers.map(([name, value]) => [name, bytesOf(value ?? []).toString()]));
   const parkedBehind = texts.get("cdckit.parked-behind");
   return {
     partition: Number(texts.get("__connect.errors.partition")),
