@@ -1,10 +1,21 @@
+import { join } from "node:path";
 import process from "node:process";
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./scripts/longest-first.mjs";
 
 // Tests of values run on sources: the condition below is how packages see each other without a build.
 const conditions = ["@cdckit/source", "node"]; // not "import": Node would be told of it for `require` too, and hand modules to CommonJS packages
-const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } };
+const propertyRuns = join(import.meta.dirname, "test/property-runs.ts");
+/** Tests get fast-check through a file of ours, which itself gets the real one. */
+const plugins = [
+  {
+    name: "property-runs",
+    enforce: "pre" as const,
+    resolveId: (source: string, importer: string | undefined) =>
+      source === "fast-check" && importer !== propertyRuns ? propertyRuns : undefined,
+  },
+];
+const shared = { plugins, resolve: { conditions }, ssr: { resolve: { conditions } } };
 
 /** What every file is run with. */
 const everywhere = {
@@ -37,6 +48,7 @@ export default defineConfig({
       { ...shared, test: { ...everywhere, name: "values", include: ofValues, exclude, isolate: false } },
       {
         // What users run: `dist`, which Node.js loads by itself. Compiling sources for each of these files took half of their time.
+        plugins,
         resolve: { conditions: ["node"] },
         ssr: { resolve: { conditions: ["node"] } },
         test: {
