@@ -1,3 +1,5 @@
+import { medianOf } from "./spread.ts";
+
 /** What a process held at one moment, after a full collection. */
 export interface MemorySample {
   readonly atS: number;
@@ -26,8 +28,8 @@ export interface Flatness {
 export function flatnessOf(samples: readonly MemorySample[], what: Watched, maxGrowth: number): Flatness {
   const third = Math.floor(samples.length / 3);
   const later = samples.slice(third);
-  const medianSecondThird = median(later.slice(0, -third).map((sample) => sample[what]));
-  const medianLastThird = median(later.slice(-third).map((sample) => sample[what]));
+  const medianSecondThird = medianOf(later.slice(0, -third).map((sample) => sample[what]));
+  const medianLastThird = medianOf(later.slice(-third).map((sample) => sample[what]));
   const growth = medianLastThird / medianSecondThird - 1;
   return {
     what,
@@ -45,10 +47,4 @@ function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
   const meanY = points.reduce((sum, [, y]) => sum + y, 0) / points.length;
   const covariance = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0);
   return covariance / points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? (sorted[middle] ?? Number.NaN) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
 }

@@ -1,3 +1,5 @@
+import { type Spread, spreadOf } from "./spread.ts";
+
 /** One of the things that are measured against each other. */
 export interface Contender {
   readonly name: string;
@@ -63,24 +65,11 @@ async function timeNs(contender: Contender, repeats: number): Promise<number> {
 }
 
 function summarise(name: string, roundsNs: readonly number[]): Measured {
-  const sorted = [...roundsNs].sort((a, b) => a - b);
-  return { name, roundsNs, medianNs: medianOf(sorted), minNs: sorted[0] ?? Number.NaN, maxNs: sorted.at(-1) ?? Number.NaN };
-}
-
-function medianOf(sorted: readonly number[]): number {
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
-}
-
-export interface Ratio {
-  readonly median: number;
-  readonly min: number;
-  readonly max: number;
+  const { median: medianNs, min: minNs, max: maxNs } = spreadOf(roundsNs);
+  return { name, roundsNs, medianNs, minNs, maxNs };
 }
 
 /** How many times longer `peer` took than `ours`, round against round. */
-export function ratioOf(peer: Measured, ours: Measured): Ratio {
-  const sorted = peer.roundsNs.map((ns, i) => ns / (ours.roundsNs[i] ?? Number.NaN)).sort((a, b) => a - b);
-  return { median: medianOf(sorted), min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
+export function ratioOf(peer: Measured, ours: Measured): Spread {
+  return spreadOf(peer.roundsNs.map((ns, i) => ns / (ours.roundsNs[i] ?? Number.NaN)));
 }

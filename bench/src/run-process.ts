@@ -54,5 +54,5 @@ export function runProcess(command: string, args: readonly string[], options: Pr
 /** The line that names the error, of what a process has printed. */
 function causeIn(stderr: string): string {
   const lines = stderr.split("\n").filter((line) => line.trim() !== "");
-  return (lines.find((line) => /(Error|Exception)\b.*: /.test(line)) ?? lines.at(-1) ?? "").trim().slice(0, 300);
+  return (lines.find((line) => /(Error|Exception|FATAL ERROR)\b.*: /.test(line)) ?? lines.at(-1) ?? "").trim().slice(0, 300);
 }

@@ -1,3 +1,4 @@
+import { spreadOf } from "../spread.ts";
 import type { PeerFormat } from "./pass.ts";
 import type { PeerCompression } from "./topics.ts";
 
@@ -30,20 +31,6 @@ export interface Row {
   readonly wanted: string;
   /** One for each format, or one alone. */
   readonly cells: readonly Cell[];
-}
-
-export interface Spread {
-  readonly median: number;
-  readonly min: number;
-  readonly max: number;
-}
-
-export function spreadOf(values: readonly number[]): Spread {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? Number.NaN;
-  const median = sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
-  return { median, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
 }
 
 /** Round against round: what disturbs one side of a round disturbs the other. */

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import kafkajs from "kafkajs";
-import { boundedCell, type Cell, notRun, ratioCell, ratios, type Row, spreadOf, withCeiling } from "./figures.ts";
+import { boundedCell, type Cell, notRun, ratioCell, ratios, type Row, withCeiling } from "./figures.ts";
+import { spreadOf } from "../spread.ts";
 import type { IdleResult, LatencyResult, PacedResult, WorkersResult } from "./job.ts";
 import { ourDrivers, sideOf } from "./our-drivers.ts";
 import type { OwnKafka } from "./own-kafka.ts";

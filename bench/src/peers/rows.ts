@@ -1,5 +1,6 @@
 import { type Comparison, comparisons } from "./comparisons.ts";
-import { boundedCell, type Cell, type ConsumeFigures, notRun, ratioCell, ratios, type Row, spreadOf } from "./figures.ts";
+import { boundedCell, type Cell, type ConsumeFigures, notRun, ratioCell, ratios, type Row } from "./figures.ts";
+import { spreadOf } from "../spread.ts";
 import type { PeerFormat } from "./pass.ts";
 import { ourKafkaJs } from "./sides.ts";
 import { type PeerCompression, peerFormats } from "./topics.ts";

@@ -1,7 +1,8 @@
 import { type CdcEvent, createDecoder } from "@cdckit/decode";
 import { type Corpus, type CorpusName, loadCorpus, readRow, type SalesOrderDetail } from "../corpus.ts";
 import { environment } from "../environment.ts";
-import { type Contender, consumedTotal, type Measured, measure, type Ratio, ratioOf } from "../measure.ts";
+import { type Contender, consumedTotal, type Measured, measure, ratioOf } from "../measure.ts";
+import type { Spread } from "../spread.ts";
 
 const warmUpRounds = 3;
 
@@ -21,7 +22,7 @@ export interface ColumnsCase {
   readonly target: number | null;
   readonly messages: number;
   /** Time for all columns by time for two, round against round. */
-  readonly ratio: Ratio;
+  readonly ratio: Spread;
   readonly contenders: readonly [Measured, Measured];
 }
 

@@ -1,6 +1,7 @@
 import { decodeCases } from "../cases/decode.ts";
 import { environment } from "../environment.ts";
-import { consumedTotal, type Measured, measure, type Ratio, ratioOf } from "../measure.ts";
+import { consumedTotal, type Measured, measure, ratioOf } from "../measure.ts";
+import type { Spread } from "../spread.ts";
 
 const warmUpRounds = 3;
 
@@ -51,6 +52,6 @@ function figure({ medianNs, minNs, maxNs }: Measured): string {
   return `${Math.round(medianNs)} [${Math.round(minNs)} to ${Math.round(maxNs)}]`;
 }
 
-function shown({ median, min, max }: Ratio): string {
+function shown({ median, min, max }: Spread): string {
   return `${median.toFixed(2)}x [${min.toFixed(2)} to ${max.toFixed(2)}]`;
 }

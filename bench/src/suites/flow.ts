@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +7,7 @@ import type { FlowOptions, FlowResult, FlowVariant } from "../cases/flow.ts";
 import { environment } from "../environment.ts";
 import { flowOf } from "../flow-records.ts";
 import { produceFlow } from "../flow-producer.ts";
+import { runProcess } from "../run-process.ts";
 
 const heapMib = 256;
 const variants: readonly FlowVariant[] = ["handler", "sinks"];
@@ -15,19 +15,24 @@ const variants: readonly FlowVariant[] = ["handler", "sinks"];
 type Outcome = FlowResult | { readonly driver: string; readonly variant: FlowVariant; readonly failed: string };
 
 /** Ten times what the heap may hold goes through a consumer: through the driver in memory, and from a Kafka that the run starts. */
-export async function runFlow({ megabytes = 2_600 }: { readonly megabytes?: number }): Promise<{
+export async function runFlow({ megabytes = 2_600, signal }: { readonly megabytes?: number; readonly signal: AbortSignal }): Promise<{
   readonly text: string;
   readonly result: object;
   readonly held: boolean;
 }> {
   // What the consumer holds by default, said here because a result must say it.
   const common = { bytes: megabytes * 1e6, mix: "all", maxInFlightBytes: 2 ** 26, slowForMs: 8_000 } as const;
-  const outcomes: Outcome[] = variants.map((variant) => passThrough({ ...common, variant, brokers: null }));
+  const outcomes: Outcome[] = [];
+  for (const variant of variants) {
+    outcomes.push(await passThrough({ ...common, variant, brokers: null }, signal));
+  }
   const dir = mkdtempSync(join(tmpdir(), "cdckit-flow-"));
   const kafka = await startKafka({ dir });
   try {
     await produceFlow(kafka.brokers, await flowOf(common.bytes, common.mix));
-    outcomes.push(...variants.map((variant) => passThrough({ ...common, variant, brokers: kafka.brokers })));
+    for (const variant of variants) {
+      outcomes.push(await passThrough({ ...common, variant, brokers: kafka.brokers }, signal));
+    }
   } finally {
     await kafka.stop();
     rmSync(dir, { recursive: true, force: true });
@@ -42,17 +47,17 @@ export async function runFlow({ megabytes = 2_600 }: { readonly megabytes?: numb
 }
 
 /** In a process of its own, which dies if its heap is too small. */
-function passThrough(options: FlowOptions): Outcome {
+async function passThrough(options: FlowOptions, signal: AbortSignal): Promise<Outcome> {
   const child = fileURLToPath(new URL("../flow-child.js", import.meta.url));
   const args = [`--max-old-space-size=${heapMib}`, child, JSON.stringify(options)];
-  const { status, signal, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", maxBuffer: 2 ** 26 });
-  const { variant } = options;
-  const driver = options.brokers === null ? "memory" : "kafkajs";
-  return status === 0 ? (JSON.parse(stdout) as FlowResult) : { driver, variant, failed: `${status ?? signal}: ${lastOf(stderr)}` };
-}
-
-function lastOf(text: string): string {
-  return /FATAL ERROR.*/.exec(text)?.[0] ?? text.trim().slice(-500);
+  try {
+    const { stdout } = await runProcess(process.execPath, args, { signal, deadlineSeconds: 3_600 });
+    return JSON.parse(stdout) as FlowResult;
+  } catch (error) {
+    signal.throwIfAborted();
+    const driver = options.brokers === null ? "memory" : "kafkajs";
+    return { driver, variant: options.variant, failed: (error as Error).message }; // of a process, and of JSON, too
+  }
 }
 
 function isComplete(outcome: Outcome): boolean {

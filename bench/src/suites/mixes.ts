@@ -3,6 +3,7 @@ import { type Mix, mixes } from "../cases/mixes.ts";
 import { environment } from "../environment.ts";
 import { runProcess } from "../run-process.ts";
 import type { Encoding } from "../varied-corpus.ts";
+import { medianOf, quarterOf } from "../spread.ts";
 
 /** Creates, updates and deletes in turn may take this much longer than creates alone, a byte. */
 const maxSlowdown = 1.1;
@@ -40,7 +41,7 @@ export async function runMixes(options: MixesOptions): Promise<{ text: string; r
   );
   const lines = rows.map(
     ({ mix, encoding, roundsNs, bytesPerMessage, beside, ratioPerMessage, ratioPerByte }) =>
-      `${encoding}: ${mix}: ${median(roundsNs).toFixed(0)} ns a message of ${bytesPerMessage.toFixed(0)} bytes` +
+      `${encoding}: ${mix}: ${medianOf(roundsNs).toFixed(0)} ns a message of ${bytesPerMessage.toFixed(0)} bytes` +
       (ratioPerByte === null ? "" : `; beside ${beside} ${ratioPerMessage?.toFixed(2)}x a message, ${ratioPerByte.toFixed(2)}x a byte`),
   );
   return {
@@ -96,9 +97,8 @@ async function childResult(
   return JSON.parse(stdout) as ChildResult;
 }
 
-/** A quarter of the passes stands for a round, because others disturb the machine. */
 function figuresOf({ name }: Mix, encoding: Encoding, results: readonly ChildResult[]): MixFigures {
-  const roundsNs = results.map(({ passesNs }) => passesNs.toSorted((a, b) => a - b)[passesNs.length >> 2] ?? Number.NaN);
+  const roundsNs = results.map(({ passesNs }) => quarterOf(passesNs));
   return { mix: name, encoding, bytesPerMessage: results[0]?.bytesPerMessage ?? Number.NaN, roundsNs };
 }
 
@@ -115,10 +115,6 @@ function ratioOf({ mix, encoding, bytesPerMessage, roundsNs }: MixFigures, all: 
   if (other === undefined) {
     return { beside: null, ratioPerMessage: null, ratioPerByte: null };
   }
-  const ratioPerMessage = median(roundsNs.map((ns, i) => ns / (other.roundsNs[i] ?? Number.NaN)));
+  const ratioPerMessage = medianOf(roundsNs.map((ns, i) => ns / (other.roundsNs[i] ?? Number.NaN)));
   return { beside, ratioPerMessage, ratioPerByte: (ratioPerMessage * other.bytesPerMessage) / bytesPerMessage };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }

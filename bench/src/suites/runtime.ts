@@ -4,6 +4,7 @@ import { RecordArrayBatch } from "@cdckit/testkit";
 import { type CorpusName, loadCorpus } from "../corpus.ts";
 import { environment } from "../environment.ts";
 import { handOver } from "../hand-over-driver.ts";
+import { medianOf } from "../spread.ts";
 
 const recordsPerBatch = 500;
 const assignment = Object.freeze({ topic: "rows", partition: 0, epoch: 1 });
@@ -34,11 +35,11 @@ export async function runRuntime({
         ns.consumer.push(consumer / messages);
       }
     }
-    const added = median(ns.consumer.map((one, i) => one - (ns.raw[i] ?? 0)));
-    const share = median(ns.consumer.map((one, i) => one / (ns.raw[i] ?? 1) - 1));
+    const added = medianOf(ns.consumer.map((one, i) => one - (ns.raw[i] ?? 0)));
+    const share = medianOf(ns.consumer.map((one, i) => one / (ns.raw[i] ?? 1) - 1));
     const isHeld = added <= maxNsPerEvent && (name === "no decoding" || share <= maxOverhead);
     lines.push(
-      `${name}: a loop ${median(ns.raw).toFixed(0)} ns an event, createConsumer ${median(ns.consumer).toFixed(0)}: ` +
+      `${name}: a loop ${medianOf(ns.raw).toFixed(0)} ns an event, createConsumer ${medianOf(ns.consumer).toFixed(0)}: ` +
         `${added.toFixed(0)} ns more${name === "no decoding" ? "" : `, ${(100 * share).toFixed(1)}%`} (${isHeld ? "held" : "MISSED"})`,
     );
     results.push({ name, addedNsPerEvent: added, share, held: isHeld, nsPerEvent: ns });
@@ -100,9 +101,4 @@ async function consumerPass(batches: readonly RecordArrayBatch[], decoder: Decod
     throw new Error("the consumer has handled nothing");
   }
   return elapsedNs;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[sorted.length >> 1] ?? Number.NaN;
 }

@@ -7,6 +7,7 @@ import { memory, MemoryBroker } from "@cdckit/testkit";
 import pg from "pg";
 import { startPostgres } from "../../../scripts/stack/postgres.mjs";
 import { environment } from "../environment.ts";
+import { medianOf } from "../spread.ts";
 
 const recordsPerBatch = 1_000;
 /** Of effectively-once over at-least-once. */
@@ -44,7 +45,7 @@ export async function runSink({
       }
     }
     const shares = seconds.effectivelyOnce.map((effectivelyOnce, i) => effectivelyOnce / (seconds.atLeastOnce[i] ?? Number.NaN) - 1);
-    const share = median(shares);
+    const share = medianOf(shares);
     const held = share <= maxOverhead;
     const percent = (value: number): string => `${(100 * value).toFixed(1)}%`;
     return {
@@ -127,10 +128,5 @@ async function pass(
 }
 
 function perSecond(seconds: readonly number[], messages: number): string {
-  return Math.round(messages / median(seconds)).toLocaleString("en-US");
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[sorted.length >> 1] ?? Number.NaN;
+  return Math.round(messages / medianOf(seconds)).toLocaleString("en-US");
 }
