@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { ConsumeLoop } from "./consume-loop.ts";
-import type { Answer, ClientMessage, LowLevelConsumer } from "./low-level-client.ts";
+import type { Answer, ClientError, ClientMessage, LowLevelConsumer } from "./low-level-client.ts";
 
 /** A loop whose calls are answered as the test says, one after the other, and what happens in it. */
-function setUp(...answers: readonly (Error | null)[]) {
+function setUp(...answers: readonly (ClientError | null)[]) {
   const events: string[] = [];
   const left = [...answers];
   let isDone = (): void => {};
@@ -32,7 +32,7 @@ test("what is done between two calls comes after all that the first one has brou
 });
 
 test("what is to follow a call is done after the next one without an error", async () => {
-  const { loop, events, done } = setUp(new Error("a partition"), null, null);
+  const { loop, events, done } = setUp(Object.assign(new Error("a partition"), { code: -190 }), null, null);
   loop.between(() => loop.afterCall(() => events.push("after")));
   loop.start();
   await done;

@@ -94,7 +94,7 @@ export class ConfluentSession implements DriverSession {
   readonly #unreadableBatches: UnreadableBatches = new UnreadableBatches();
   /** Partitions without a leader. librdkafka waits for one in silence. */
   readonly #leaderless: PartitionWaits;
-  readonly #missing: MissingTopics;
+  #missing: MissingTopics | undefined;
   #watch: TopicWatch | undefined;
   readonly #topicCheck: TopicCheck<Held>;
   #topics: readonly string[] = [];
@@ -136,14 +136,6 @@ export class ConfluentSession implements DriverSession {
       makeError,
     });
     this.#topicCheck = new TopicCheck({ brokers: brokerOffsets, assignments, logger, recreated: (held) => this.#renew(held) });
-    this.#missing = new MissingTopics({
-      brokers: brokerOffsets,
-      wanted: subscription.topics,
-      sink,
-      host: brokers,
-      intervalMs: tuning.metadataMaxAgeMs,
-      makeError,
-    });
     this.#returnedTopics = new ReturnedTopics({
       brokers: brokerOffsets,
       assignments,
@@ -173,7 +165,7 @@ export class ConfluentSession implements DriverSession {
 
   /** Joins the group and starts to consume. `topics`: those of the subscription, by name. */
   run(topics: readonly string[]): void {
-    const { brokerOffsets, consumer, subscription, tuning } = this.#parts;
+    const { brokerOffsets, brokers, consumer, sink, subscription, tuning } = this.#parts;
     this.#topics = topics;
     consumer.subscribe(topics);
     this.#loop.start();
@@ -186,6 +178,14 @@ export class ConfluentSession implements DriverSession {
       found: async (later) => this.#widen(later),
     });
     this.#watch.start();
+    this.#missing = new MissingTopics({
+      brokers: brokerOffsets,
+      wanted: subscription.topics,
+      sink,
+      host: brokers,
+      intervalMs: tuning.metadataMaxAgeMs,
+      makeError,
+    });
     this.#missing.start();
   }
 
@@ -237,7 +237,7 @@ export class ConfluentSession implements DriverSession {
       return;
     }
     const held = partitions.flatMap(({ topic, partition }) => this.#assignments.at(topic, partition) ?? []);
-    this.#missing.look(); // a topic of theirs may be gone
+    this.#missing?.look(); // a topic of theirs may be gone
     void this.#givingUp.some(held, this.#isLost() ? "lost" : "revoked");
   }
 
@@ -389,7 +389,7 @@ export class ConfluentSession implements DriverSession {
 
   #stopWatching(): void {
     this.#watch?.stop();
-    this.#missing.stop();
+    this.#missing?.stop();
     this.#topicCheck.stop();
     this.#connecting?.end();
   }

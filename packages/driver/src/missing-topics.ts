@@ -31,7 +31,7 @@ export class MissingTopics {
   /** What the last answer said is missing. The wait begins with the second one: a broker may be late. */
   readonly #missing = new Map<string, OpenWait | null>();
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
+  #isLooking = false;
   #isStopped = false;
 
   constructor(parts: MissingTopicsParts) {
@@ -50,9 +50,10 @@ export class MissingTopics {
 
   /** Asks now, because something suggests that a topic is gone. */
   look(): void {
-    if (!this.#isStopped && this.#names.length > 0) {
-      this.#looking ??= this.#look().finally(() => {
-        this.#looking = undefined;
+    if (!this.#isLooking && !this.#isStopped && this.#names.length > 0) {
+      this.#isLooking = true;
+      void this.#look().finally(() => {
+        this.#isLooking = false;
         this.start();
       });
     }

@@ -55,7 +55,7 @@ export class PlatformaticSession implements DriverSession {
   readonly #commits: Commits<Held>;
   readonly #starter: PartitionStarter<Held>;
   readonly #topicCheck: TopicCheck<Held>;
-  readonly #missing: MissingTopics;
+  #missing: MissingTopics | undefined;
   #watch: TopicWatch | undefined;
   #topics: readonly string[] = [];
   /** The partitions that the group has given this member last. */
@@ -89,14 +89,6 @@ export class PlatformaticSession implements DriverSession {
       answered,
       fail,
       gone: (topics) => this.#topicsGone(topics),
-    });
-    this.#missing = new MissingTopics({
-      brokers,
-      wanted: subscription.topics,
-      sink,
-      host: cluster.brokers,
-      intervalMs: tuning.metadataMaxAgeMs,
-      makeError,
     });
     this.#givingUp = new GivingUp({ sink, assignments, isOver: () => this.#isOver });
     const Member = tuning.groupProtocol === "consumer" ? ConsumerMember : ClassicMember;
@@ -146,7 +138,7 @@ export class PlatformaticSession implements DriverSession {
 
   /** Joins the group and starts to consume. `topics`: those of the subscription, by name. */
   run(topics: readonly string[]): void {
-    const { subscription, tuning } = this.#parts;
+    const { cluster, sink, subscription, tuning } = this.#parts;
     this.#topics = topics;
     this.#member.start();
     this.#reading.leaders.start();
@@ -159,6 +151,14 @@ export class PlatformaticSession implements DriverSession {
       found: async (later) => this.#widen(later),
     });
     this.#watch.start();
+    this.#missing = new MissingTopics({
+      brokers: this.#brokers,
+      wanted: subscription.topics,
+      sink,
+      host: cluster.brokers,
+      intervalMs: tuning.metadataMaxAgeMs,
+      makeError,
+    });
     this.#missing.start();
   }
 
@@ -237,7 +237,7 @@ export class PlatformaticSession implements DriverSession {
 
   #giveUp(going: readonly Held[]): void {
     if (going.length > 0) {
-      this.#missing.look(); // their topic may be gone
+      this.#missing?.look(); // their topic may be gone
       void this.#givingUp.some(going).then(() => this.#gone(going.map(({ assignment }) => assignment)));
     }
   }
@@ -328,7 +328,7 @@ export class PlatformaticSession implements DriverSession {
     this.#reading.fetcher.stop();
     this.#reading.leaders.stop();
     this.#watch?.stop();
-    this.#missing.stop();
+    this.#missing?.stop();
     this.#topicCheck.stop();
     this.#connecting?.end();
   }
