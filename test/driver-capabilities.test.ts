@@ -20,10 +20,7 @@ const drivers: readonly Column[] = [
   {
     name: "kafkajs",
     capabilities: kafkajs({ brokers }).capabilities,
-    otherwise: [
-      ['`fetch: "records"`', kafkajs({ brokers, fetch: "records" }).capabilities],
-      ["a client of your own", kafkajs({ kafka: new Kafka({ brokers }) }).capabilities],
-    ],
+    otherwise: [["a client of your own", kafkajs({ kafka: new Kafka({ brokers }) }).capabilities]],
   },
   {
     name: "platformatic",

@@ -7,9 +7,11 @@ const makers = {
     const { kafkajs } = await import("@cdckit/kafkajs");
     return (connection, tuning) => kafkajs({ ...connection, ...tuning });
   },
-  "kafkajs-records": async () => {
+  "kafkajs-own-client": async () => {
     const { kafkajs } = await import("@cdckit/kafkajs");
-    return (connection, tuning) => kafkajs({ ...connection, ...tuning, fetch: "records" });
+    const { Kafka, logLevel } = await import("kafkajs");
+    const retry = { retries: 10, initialRetryTime: 300, maxRetryTime: 1_000 }; // as the driver's own clients have it
+    return (connection, tuning) => kafkajs({ kafka: new Kafka({ ...connection, logLevel: logLevel.NOTHING, retry }), ...tuning });
   },
   confluent: async () => {
     const { confluent } = await import("@cdckit/confluent");

@@ -7,9 +7,8 @@ const retry = { initialRetryTime: 300, maxRetryTime: 1_000, retries: 10 };
 
 await describeDriverContract([
   { name: "kafkajs", driver: (brokers, tuning) => kafkajs({ brokers, ...tuning }) },
-  { name: "kafkajs, with an object for each record", driver: (brokers, tuning) => kafkajs({ brokers, fetch: "records", ...tuning }) },
   {
-    name: "kafkajs with a client of the application's own, whose sockets are not the driver's",
+    name: "kafkajs, own client",
     driver: (brokers, tuning) => kafkajs({ kafka: new Kafka({ brokers, logLevel: logLevel.NOTHING, retry }), ...tuning }),
   },
 ]);

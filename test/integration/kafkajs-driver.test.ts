@@ -344,7 +344,7 @@ await describeWithKafka("the kafkajs driver", (kafka) => {
     },
   );
 
-  test("a client of the application's own gets kafkajs' objects, which the log says once, and any other reads from the wire", async () => {
+  test("what is not done with a client of the application's own, the log says once", async () => {
     const topic = await topicWith([{ value: "one" }]);
     const said: string[] = [];
     const logger = { ...silentLogger, info: (_: object, text: string) => void said.push(text) };
@@ -355,9 +355,7 @@ await describeWithKafka("the kafkajs driver", (kafka) => {
       const session = await driver.connect({ groupId: uniqueName("group"), topics: [topic], from: "earliest", logger }, sink);
       await sink.until(({ records }) => records.length === 1);
       await session.close(5_000);
-      const isOwn = driver === own;
-      expect(said.filter((text) => text.startsWith("kafkajs makes an object for each record"))).toHaveLength(isOwn ? 1 : 0);
-      expect(driver.capabilities.crc).toBe(!isOwn);
+      expect(said.filter((text) => text.startsWith("the client is the application's own"))).toHaveLength(driver === own ? 1 : 0);
     }
   });
 

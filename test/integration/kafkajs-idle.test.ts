@@ -58,12 +58,10 @@ await describeWithKafka("an idle consumer on the kafkajs driver", (kafka) => {
     }
   }
 
-  test("leaves the process asleep, with records of kafkajs and of the wire", async ({ task }) => {
-    const brokers = [kafka.brokers];
-    const [records, wire] = [await timersOf({ brokers, fetch: "records" }), await timersOf({ brokers })];
-    task.meta.summary = `timers ran ${records} times (records) and ${wire} times (wire) in ${idleMs} ms`;
-    expect(records).toBeLessThan(30);
-    expect(wire).toBeLessThan(30);
+  test("leaves the process asleep", async ({ task }) => {
+    const runs = await timersOf({ brokers: [kafka.brokers] });
+    task.meta.summary = `timers ran ${runs} times in ${idleMs} ms`;
+    expect(runs).toBeLessThan(30);
   });
 
   test("does nothing to an application's own client, which kafkajs wakes all the time", async () => {

@@ -9,6 +9,7 @@ import { type Admin, Kafka, logLevel, type Producer } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningCluster, startCluster } from "../../scripts/stack/kafka.mjs";
 import { BrokerProxy } from "./broker-proxy.ts";
+import { kafkaJsClients } from "./kafkajs-clients.ts";
 import { missingForKafka } from "./secured-kafka.ts";
 import { uniqueName } from "./stack.ts";
 
@@ -46,44 +47,39 @@ describe.skipIf(skipReason !== "")("brokers in three racks", { meta: { skipReaso
     rmSync(dir, { recursive: true, force: true });
   });
 
-  test.each(["wire", "records"] as const)(
-    "%s: records come from the replica of the reader's rack, all of them and in order",
-    async (fetch) => {
-      const topic = uniqueName("rack");
-      // Led by the first node, in rack a. The second has a replica.
-      await admin.createTopics({ topics: [{ topic, replicaAssignment: [{ partition: 0, replicas: [1, 2] }] }], waitForLeaders: true });
-      const proxies = new Map(cluster.nodes.map(({ port }) => [port, new CountingProxy(port)]));
-      const ports = new Map<number, number>();
-      for (const [port, proxy] of proxies) {
-        ports.set(port, await proxy.listen());
-      }
-      const written: string[] = [];
-      const write = async (count: number): Promise<void> => {
-        const values = Array.from({ length: count }, (_, i) => String(written.length + i).padStart(recordBytes, "x"));
-        await producer.send({ topic, messages: values.map((value) => ({ value })), acks: -1 });
-        written.push(...values);
-      };
-      await write(300);
-      const sink = new ProbeSink();
-      const driver = kafkajs({
-        brokers: cluster.brokers.split(","),
-        connectTo: ({ host, port }) => ({ host, port: ports.get(port) ?? port }),
-        fetch,
-        rackId: "b",
-        maxWaitMs: 100,
-        maxBytesPerPartition: 50_000,
-      });
-      const session = await driver.connect({ groupId: uniqueName("group"), topics: [topic], from: "earliest", logger: silentLogger }, sink);
-      await sink.until(({ records, failures }) => failures.length > 0 || records.length >= 300);
-      await write(300);
-      await sink.until(({ records, failures }) => failures.length > 0 || records.length >= 600);
-      await session.close(10_000);
-      expect(sink.failures).toEqual([]);
-      expect(sink.records.map(({ value }) => Buffer.from(value ?? []).toString())).toEqual(written);
-      const [leader, replica] = cluster.nodes.map(({ port }) => proxies.get(port)?.bytes ?? 0);
-      expect(replica).toBeGreaterThan(600 * recordBytes);
-      expect(leader).toBeLessThan(100 * recordBytes);
-      proxies.forEach((proxy) => proxy.close());
-    },
-  );
+  test.each(kafkaJsClients)("%s: records come from the replica of the reader's rack, all of them and in order", async (_, reach) => {
+    const topic = uniqueName("rack");
+    // Led by the first node, in rack a. The second has a replica.
+    await admin.createTopics({ topics: [{ topic, replicaAssignment: [{ partition: 0, replicas: [1, 2] }] }], waitForLeaders: true });
+    const proxies = new Map(cluster.nodes.map(({ port }) => [port, new CountingProxy(port)]));
+    const ports = new Map<number, number>();
+    for (const [port, proxy] of proxies) {
+      ports.set(port, await proxy.listen());
+    }
+    const written: string[] = [];
+    const write = async (count: number): Promise<void> => {
+      const values = Array.from({ length: count }, (_, i) => String(written.length + i).padStart(recordBytes, "x"));
+      await producer.send({ topic, messages: values.map((value) => ({ value })), acks: -1 });
+      written.push(...values);
+    };
+    await write(300);
+    const sink = new ProbeSink();
+    const driver = kafkajs({
+      ...reach({ brokers: cluster.brokers.split(",") }, ({ host, port }) => ({ host, port: ports.get(port) ?? port })),
+      rackId: "b",
+      maxWaitMs: 100,
+      maxBytesPerPartition: 50_000,
+    });
+    const session = await driver.connect({ groupId: uniqueName("group"), topics: [topic], from: "earliest", logger: silentLogger }, sink);
+    await sink.until(({ records, failures }) => failures.length > 0 || records.length >= 300);
+    await write(300);
+    await sink.until(({ records, failures }) => failures.length > 0 || records.length >= 600);
+    await session.close(10_000);
+    expect(sink.failures).toEqual([]);
+    expect(sink.records.map(({ value }) => Buffer.from(value ?? []).toString())).toEqual(written);
+    const [leader, replica] = cluster.nodes.map(({ port }) => proxies.get(port)?.bytes ?? 0);
+    expect(replica).toBeGreaterThan(600 * recordBytes);
+    expect(leader).toBeLessThan(100 * recordBytes);
+    proxies.forEach((proxy) => proxy.close());
+  });
 });

@@ -3,11 +3,12 @@ import type { Socket } from "node:net";
 import { inspect } from "node:util";
 import { createConsumer, type FetchedBatch, silentLogger } from "@cdckit/consumer";
 import { isKafkaJsDriverError, kafkajs, type KafkaJsOptions } from "@cdckit/kafkajs";
-import { isRecordBatchError } from "@cdckit/record-batch";
+import { crc32c, isRecordBatchError } from "@cdckit/record-batch";
 import { ProbeSink } from "@cdckit/testkit";
 import { type Admin, Kafka, logLevel, type Producer } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BrokerProxy } from "./broker-proxy.ts";
+import { kafkaJsClients } from "./kafkajs-clients.ts";
 import { plainDecoder } from "./plain-decoder.ts";
 import { readThroughDriver } from "./read-through-driver.ts";
 import { missingForKafka, password, type SecuredKafka, startSecuredKafka, username } from "./secured-kafka.ts";
@@ -94,23 +95,24 @@ await describeWithKafka("records that kafkajs' driver reads from the wire", (kaf
     });
   }
 
-  test.each<[string, string, (chunk: Buffer, valueAt: number) => void]>([
+  const damages: readonly (readonly [string, string, (chunk: Buffer, valueAt: number) => void])[] = [
     ["a flipped bit", "crc-mismatch", (chunk, at) => chunk.writeUInt8(chunk.readUInt8(at) ^ 1, at)],
     // The header of the batch is 61 bytes, and 6 bytes of the record come before its value.
     ["an older message format", "unsupported-magic", (chunk, at) => chunk.writeInt8(7, at - 6 - 61 + 16)],
     ["a length that cannot be", "malformed-batch", (chunk, at) => chunk.writeInt32BE(3, at - 6 - 61 + 8)],
     ["a last offset that the log does not have", "crc-mismatch", (chunk, at) => chunk.writeInt32BE(0x7fff_ffff, at - 6 - 61 + 23)],
     ["a compression that does not exist", "crc-mismatch", (chunk, at) => chunk.writeInt16BE(6, at - 6 - 61 + 21)],
-  ])("of a damaged batch nothing is handed over, and nothing after it: %s", async (_, code, change) => {
+  ];
+  test.each(
+    kafkaJsClients.flatMap(([client, reach]) => damages.map(([what, code, change]) => [what, client, reach, code, change] as const)),
+  )("of a damaged batch nothing is handed over, and nothing after it: %s, %s", async (_what, _client, reach, code, change) => {
     const topic = await topicOf(["first", "second", "the damaged one", "fourth"]);
     const proxy = damaging("the damaged one", change);
     const port = await proxy.listen();
     const groupId = uniqueName("group");
     const options: KafkaJsOptions = {
-      brokers: [kafka.brokers],
-      fetch: "wire",
+      ...reach({ brokers: [kafka.brokers] }, () => ({ host: "127.0.0.1", port })),
       maxWaitMs: 100,
-      connectTo: () => ({ host: "127.0.0.1", port }),
     };
     const seen: unknown[] = [];
     const run = (): Promise<unknown> => {
@@ -188,10 +190,26 @@ await describeWithKafka("records that kafkajs' driver reads from the wire", (kaf
     },
   );
 
+  test.each(kafkaJsClients)("a fetch that holds a batch without records and nothing else is passed: %s", async (_, reach) => {
+    const topic = await topicOf(["first", "gone", "last"]);
+    // As the cleaner leaves a batch of which compaction has removed all records. What is left of them is too short for another batch.
+    const proxy = damaging("gone", (chunk, at) => {
+      const batch = chunk.subarray(at - 6 - 61, at - 6);
+      batch.writeInt32BE(61 - 12, 8);
+      batch.writeInt32BE(0, 57); // records
+      batch.writeUInt32BE(crc32c(batch, 21, 61), 17);
+    });
+    const port = await proxy.listen();
+    const client = reach({ brokers: [kafka.brokers] }, () => ({ host: "127.0.0.1", port }));
+    const batches = await readThroughDriver(kafkajs({ ...client, maxBytesPerPartition: 1, maxWaitMs: 50 }), topic);
+    expect(valuesOf(batches)).toEqual(["first", "last"]);
+    proxy.close();
+  });
+
   test("a record that is longer than a fetch may be comes whole", async () => {
     const topic = await topicOf(["small", "x".repeat(900_000), "last"]);
     const batches = await readThroughDriver(
-      kafkajs({ brokers: [kafka.brokers], fetch: "wire", maxBytesPerPartition: 1_000, maxBytes: 2_000, maxWaitMs: 50 }),
+      kafkajs({ brokers: [kafka.brokers], maxBytesPerPartition: 1_000, maxBytes: 2_000, maxWaitMs: 50 }),
       topic,
     );
     expect(valuesOf(batches).map((value) => value.length)).toEqual([5, 900_000, 4]);
@@ -207,7 +225,7 @@ await describeWithKafka("records that kafkajs' driver reads from the wire", (kaf
       }
     });
     const port = await proxy.listen();
-    const driver = kafkajs({ brokers: [kafka.brokers], fetch: "wire", maxWaitMs: 50, connectTo: () => ({ host: "127.0.0.1", port }) });
+    const driver = kafkajs({ brokers: [kafka.brokers], maxWaitMs: 50, connectTo: () => ({ host: "127.0.0.1", port }) });
     expect(valuesOf(await readThroughDriver(driver, topic))).toEqual(["one", "two"]);
     expect(broken).toBe(2);
     proxy.close();
@@ -243,7 +261,6 @@ describe.skipIf(skipReason !== "")("with TLS and a login", { meta: { skipReason 
     };
     const driver = kafkajs({
       brokers: [kafka[listener]],
-      fetch: "wire",
       maxWaitMs: 100,
       maxBytesPerPartition: 100_000,
       ...(listener === "sasl" ? {} : { ssl }),

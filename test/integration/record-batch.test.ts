@@ -64,7 +64,7 @@ await describeWithKafka("what Kafka's own producer writes", (kafka) => {
   for (const maxBytesPerPartition of [1_000_000, 2_000, 700, 150]) {
     test(`reaches a consumer of kafkajs' driver as it reaches Java's, in fetches of ${maxBytesPerPartition} bytes`, async () => {
       const topic = `${prefix}-transactions`;
-      const driver = kafkajs({ brokers: [kafka.brokers], fetch: "wire", maxBytesPerPartition, maxWaitMs: 50 });
+      const driver = kafkajs({ brokers: [kafka.brokers], maxBytesPerPartition, maxWaitMs: 50 });
       const batches = await readThroughDriver(driver, topic);
       expect(linesOf(batches as readonly RecordSet[])).toEqual(linesOfJava(topic));
       expect(batches.length > 10).toBe(maxBytesPerPartition < 1_000);
@@ -74,7 +74,7 @@ await describeWithKafka("what Kafka's own producer writes", (kafka) => {
   for (const compression of compressions) {
     test(`reaches a consumer of kafkajs' driver as it reaches Java's, ${compression}`, async () => {
       const topic = `${prefix}-${compression}`;
-      const batches = await readThroughDriver(kafkajs({ brokers: [kafka.brokers], fetch: "wire", maxWaitMs: 50 }), topic);
+      const batches = await readThroughDriver(kafkajs({ brokers: [kafka.brokers], maxWaitMs: 50 }), topic);
       expect(linesOf(batches as readonly RecordSet[])).toEqual(linesOfJava(topic));
     });
   }

@@ -11,10 +11,6 @@ export interface Held extends HeldPartition<Fetched> {
   /** The number of fetches that have thrown, and how many of them were followed by a check of the topic, which may be another one since. */
   failedFetches: number;
   checkedFetches: number;
-  /** The offset of the last fetch whose records kafkajs got; null if there was none. Those of a fetch before a seek may still come. */
-  fetchedFrom: bigint | null;
-  /** The gap before a batch that `eachBatch` never sees is being checked. Never rejects. */
-  gapCheck: Promise<void> | undefined;
   /** The consumer is not ready for the next batch. Resolves when it is; never rejects. */
   atWork: Promise<void> | undefined;
   /** Nothing more is fetched of it until these batches are handed over. */
@@ -40,8 +36,6 @@ export class HeldPartitions extends Assignments<Held> {
         reached: null,
         failedFetches: 0,
         checkedFetches: 0,
-        fetchedFrom: null,
-        gapCheck: undefined,
         atWork: undefined,
         isHeld: false,
         isOutOfRange: false,

@@ -18,7 +18,6 @@ import type { Admin } from "kafkajs";
 import { KafkaJsDriverError } from "./errors.ts";
 import type { ClusterQuestions } from "./cluster-questions.ts";
 import { coordinatorNotFound, loginUnfinished } from "./explain-failure.ts";
-import { landmarkOf } from "./landmarks.ts";
 
 /** What is answered while a coordinator or a leader moves, or is new. kafkajs' admin does not ask again after them. */
 const passingErrors: ReadonlySet<unknown> = new Set([
@@ -58,7 +57,7 @@ export class BrokerOffsets implements BrokerQuestions {
 
   /** Whether another record stands at the landmark's offset; false if that cannot be known. */
   async isReplaced(topic: string, partition: number, landmark: Landmark): Promise<boolean> {
-    return isReplacedIn((await this.#cluster.recordsAt(topic, partition, landmark.offset)).map(landmarkOf), landmark);
+    return isReplacedIn(await this.#cluster.recordsAt(topic, partition, landmark.offset), landmark);
   }
 
   topics(): Promise<readonly string[]> {

@@ -16,7 +16,6 @@ const connectionOptions = [
   "enforceRequestTimeout",
   "retry",
   "connectTo",
-  "fetch",
 ] as const;
 const retryOptions = ["maxRetryTime", "initialRetryTime", "factor", "multiplier", "retries", "restartOnFailure"] as const;
 /** kafkajs' options that the driver sets itself, each with the reason. */
@@ -38,7 +37,7 @@ const mechanisms: Readonly<Record<string, readonly string[]>> = Object.freeze({
 /** Throws for values with which kafkajs would fail later without a reason. Never shows a value, because it may be a secret. */
 export function checkConnection(connection: GivenOptions, tuningOptions: readonly string[]): void {
   checks.names("", connection, connectionOptions, tuningOptions, ownOptions);
-  const { brokers, ssl, sasl, retry, connectTo, fetch = "records" } = connection;
+  const { brokers, ssl, sasl, retry, connectTo } = connection;
   if (typeof brokers !== "function") {
     checkBrokers(brokers);
   }
@@ -47,9 +46,6 @@ export function checkConnection(connection: GivenOptions, tuningOptions: readonl
   }
   if (connectTo !== undefined && typeof connectTo !== "function") {
     checks.refuse(`expected connectTo to be a function from a broker's { host, port } to the one to connect to, found ${typeof connectTo}`);
-  }
-  if (fetch !== "wire" && fetch !== "records") {
-    checks.refuse(`expected fetch to be "wire" or "records", found ${typeof fetch === "string" ? JSON.stringify(fetch) : typeof fetch}`);
   }
   if (isObject(retry)) {
     checks.names("retry.", retry, retryOptions);

@@ -1,8 +1,9 @@
-import { bounded, type TopicIdsByName } from "@cdckit/driver";
+import { bounded, type Landmark, type TopicIdsByName } from "@cdckit/driver";
 import type { Kafka } from "kafkajs";
 import { KafkaJsDriverError } from "./errors.ts";
-import type { MessageInBatch } from "./landmarks.ts";
+import { landmarksIn } from "./landmarks.ts";
 import { type KafkaJsRequest, metadataRequest, type VersionRange } from "./metadata-request.ts";
+import { fetchedFrom } from "./wire/decoder-tap.ts";
 
 /** The part of kafkajs' cluster that is used here. */
 interface Cluster {
@@ -17,19 +18,16 @@ interface Cluster {
 }
 
 interface Broker {
+  readonly brokerAddress: string;
   readonly versions: Readonly<Record<number, VersionRange>> | null;
   readonly connectionPool: { send<Answer>(request: KafkaJsRequest<Answer>): Promise<Answer> };
-  fetch(request: object): Promise<{ readonly responses: readonly { readonly partitions: readonly FetchedPartition[] }[] }>;
+  fetch(request: object): Promise<unknown>;
   listOffsets(request: object): Promise<{ readonly responses: readonly { readonly partitions: readonly ListedPartition[] }[] }>;
 }
 
 interface ListedPartition {
   readonly partition: number;
   readonly offset: string;
-}
-
-interface FetchedPartition {
-  readonly messages: readonly MessageInBatch[];
 }
 
 type MakeCluster = (options: { readonly metadataMaxAge: number; readonly allowAutoTopicCreation: boolean }) => Cluster;
@@ -61,7 +59,7 @@ export class ClusterQuestions {
   }
 
   /** The records of the batch that contains an offset; empty if it cannot be fetched or does not exist. */
-  recordsAt(topic: string, partition: number, offset: bigint): Promise<readonly MessageInBatch[]> {
+  recordsAt(topic: string, partition: number, offset: bigint): Promise<readonly Landmark[]> {
     return this.#ask((cluster) => fetchAt(cluster, topic, partition, offset), []);
   }
 
@@ -122,8 +120,8 @@ async function askIds({ brokerPool }: Cluster, topics: readonly string[]): Promi
   return request === null || seedBroker === undefined ? none : seedBroker.connectionPool.send(request);
 }
 
-/** Fetches one batch as a consumer does. */
-async function fetchAt(cluster: Cluster, topic: string, partition: number, offset: bigint): Promise<readonly MessageInBatch[]> {
+/** Fetches one batch. */
+async function fetchAt(cluster: Cluster, topic: string, partition: number, offset: bigint): Promise<readonly Landmark[]> {
   await cluster.addMultipleTargetTopics([topic]);
   const [nodeId] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]));
   if (nodeId === undefined) {
@@ -131,8 +129,13 @@ async function fetchAt(cluster: Cluster, topic: string, partition: number, offse
   }
   const broker = await cluster.findBroker({ nodeId });
   const partitions = [{ partition, fetchOffset: String(offset), maxBytes: 1 }];
-  const answer = await broker.fetch({ isolationLevel: readCommitted, maxWaitTime: 1, minBytes: 1, topics: [{ topic, partitions }] });
-  return answer.responses.flatMap((response) => response.partitions.flatMap(({ messages }) => messages));
+  const [fetched] = await fetchedFrom(broker, {
+    isolationLevel: readCommitted,
+    maxWaitTime: 1,
+    minBytes: 1,
+    topics: [{ topic, partitions }],
+  });
+  return fetched === undefined ? [] : landmarksIn(fetched);
 }
 
 async function endsOf(cluster: Cluster, topic: string, asksAgain: boolean): Promise<ReadonlyMap<number, bigint>> {

@@ -28,7 +28,7 @@ function fetchedOf(bytes: Buffer, unpackedTo: (byteLength: number) => void = () 
     throw new Error("expected the partition that was assigned");
   }
   const range = { topic: "t", partition: 0, fromOffset: 0n, nextOffset: 2n, highWatermark: 2n };
-  return new FetchedAsBytes({ ...range, abortedTransactions: [], bytes, unpackedTo }, assignment);
+  return new FetchedAsBytes({ ...range, abortedTransactions: [], bytes, unpackedTo }, assignment, {});
 }
 
 test.each([

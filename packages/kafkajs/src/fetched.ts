@@ -1,5 +1,6 @@
 import type { FetchedBatch, PartitionAssignment } from "@cdckit/consumer";
 import { createRecordSetReader, type RecordSetReader } from "@cdckit/record-batch";
+import type { KafkaJsCodecs } from "./options.ts";
 import { noteBatch, noteRecordSet } from "./landmarks.ts";
 import { type FetchedMessages, MessageBatch } from "./message-batch.ts";
 import type { KeptFetch } from "./wire/kept-fetches.ts";
@@ -59,14 +60,16 @@ export class FetchedAsBytes implements Fetched {
   readonly byteLength: number;
   #fetched: KeptFetch;
   readonly #assignment: PartitionAssignment;
+  readonly #codecs: KafkaJsCodecs;
   #reader: RecordSetReader<PartitionAssignment>;
   #isBegun = false;
   #unpackedBytes = 0;
 
-  constructor(fetched: KeptFetch, assignment: PartitionAssignment) {
+  constructor(fetched: KeptFetch, assignment: PartitionAssignment, codecs: KafkaJsCodecs) {
     this.#fetched = fetched.bytes.length > maxSmallBytes ? fetched : withOwnBytes(fetched, smallShare);
     this.#assignment = assignment;
-    this.#reader = createRecordSetReader({ ...this.#fetched, assignment });
+    this.#codecs = codecs;
+    this.#reader = this.#open();
     this.nextOffset = fetched.nextOffset;
     this.byteLength = fetched.bytes.length;
   }
@@ -75,8 +78,12 @@ export class FetchedAsBytes implements Fetched {
     const fetched = this.#isBegun ? this.#fetched : withOwnBytes(this.#fetched, smallShareOfWaiting);
     if (fetched !== this.#fetched) {
       this.#fetched = fetched;
-      this.#reader = createRecordSetReader({ ...fetched, assignment: this.#assignment });
+      this.#reader = this.#open();
     }
+  }
+
+  #open(): RecordSetReader<PartitionAssignment> {
+    return createRecordSetReader({ ...this.#fetched, assignment: this.#assignment }, { codecs: this.#codecs });
   }
 
   prepare(): Promise<void> | null {

@@ -2,7 +2,7 @@ import type { DriverSink } from "@cdckit/consumer";
 import { giveUp } from "@cdckit/driver";
 import type { HeldPartitions } from "./assignments.ts";
 import { KafkaJsDriverError } from "./errors.ts";
-import { keepBeating } from "./heartbeat.ts";
+import type { Heartbeats } from "./heartbeat.ts";
 import type { JoinRequest } from "./join-gate.ts";
 import type { PartitionControl } from "./partition-control.ts";
 
@@ -10,21 +10,17 @@ export interface GivingUpParts {
   readonly sink: DriverSink;
   readonly assignments: HeldPartitions;
   readonly control: Pick<PartitionControl, "holdAll">;
-  readonly heartbeatIntervalMs: number;
+  readonly heartbeats: Heartbeats;
   /** Aborted when the session is closed. */
   readonly over: AbortSignal;
   /** The session is closed, or has failed. */
   readonly isOver: () => boolean;
-  /** A heartbeat was answered: the group waits for this member. */
-  readonly kept: () => void;
 }
 
 /** Gives partitions up: the consumer is asked to let go of them, and kafkajs joins the group again after that. */
 export class GivingUp {
   readonly #parts: GivingUpParts;
   #inProgress: { readonly how: "revoked" | "lost"; readonly done: Promise<void> } | undefined;
-  /** Sends a heartbeat in the generation of the last batch. Undefined before the first batch: nothing is in flight then. */
-  heartbeat: (() => Promise<void>) | undefined;
 
   constructor(parts: GivingUpParts) {
     this.#parts = parts;
@@ -51,11 +47,9 @@ export class GivingUp {
 
   /** Resolves when the consumer has let go of its partitions. The group may be joined again then. */
   async beforeJoin({ memberId }: JoinRequest): Promise<void> {
-    const { heartbeatIntervalMs, over, kept } = this.#parts;
+    const { heartbeats, over } = this.#parts;
     // No rebalance was announced if the session had expired, or if the metadata of the topics has changed.
-    const givenUp = this.all(memberId === "" ? "lost" : "revoked");
-    const beat = async (): Promise<void> => this.heartbeat?.();
-    await keepBeating(givenUp, beat, heartbeatIntervalMs, { lost: () => void this.all("lost"), kept }, over);
+    await heartbeats.during(this.all(memberId === "" ? "lost" : "revoked"));
     if (over.aborted) {
       throw new KafkaJsDriverError("client-crashed", "the driver was closed");
     }

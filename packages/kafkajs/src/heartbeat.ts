@@ -19,8 +19,10 @@ export function isRefusal(error: unknown): error is Error {
   return lostTypes.has(type) || type === rebalanceType;
 }
 
-/** The answers to heartbeats during a rebalance. */
-export interface BeatAnswers {
+export interface HeartbeatsParts {
+  readonly intervalMs: number;
+  /** Aborted when the session is closed. */
+  readonly over: AbortSignal;
   /** The member is not in the group any more. */
   readonly lost: () => void;
   /** The group still waits for the member, and its session goes on. */
@@ -28,34 +30,48 @@ export interface BeatAnswers {
 }
 
 /**
- * Waits for `work`, and sends heartbeats meanwhile, so that the member is not removed from the group while it finishes its work. The answer
- * "rebalance in progress" is expected, and keeps the session. After `over` is aborted, nothing is waited for: a handler that never resolves
- * would keep the heartbeats going, and the process alive.
+ * Sends heartbeats while kafkajs cannot, so that the member is not removed from the group: kafkajs sends them between two batches. The answer
+ * "rebalance in progress" is expected, and keeps the session.
  */
-export async function keepBeating(
-  work: Promise<void>,
-  heartbeat: () => Promise<void>,
-  intervalMs: number,
-  { lost, kept }: BeatAnswers,
-  over: AbortSignal,
-): Promise<void> {
-  const beat = async (): Promise<void> => {
+export class Heartbeats {
+  readonly #parts: HeartbeatsParts;
+  /** Sends a heartbeat in the generation of the last batch. Undefined before the first batch: nothing is in flight then. */
+  beat: (() => Promise<void>) | undefined;
+
+  constructor(parts: HeartbeatsParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The result of the work. Null if the session is closed before: then nothing is waited for, because a handler that never resolves would keep
+   * the heartbeats going, and the process alive.
+   */
+  async during<Result>(work: Promise<Result>): Promise<Result | null> {
+    const { intervalMs, over } = this.#parts;
+    let result: Result | null = null;
+    const done = work.then((brought) => {
+      result = brought;
+    });
+    // kafkajs sends at most one heartbeat for each interval, however often it is asked.
+    const timer = setInterval(() => void this.#beat(), Math.max(1, Math.floor(intervalMs / 3)));
     try {
-      await heartbeat();
+      await untilAborted(done, over);
+    } finally {
+      clearInterval(timer);
+    }
+    return result;
+  }
+
+  async #beat(): Promise<void> {
+    try {
+      await this.beat?.();
     } catch (error) {
       const { type = "" } = error as ProtocolFailure;
       if (lostTypes.has(type)) {
-        lost();
+        this.#parts.lost();
       } else if (type === rebalanceType) {
-        kept();
+        this.#parts.kept();
       } // kafkajs' own next request deals with other failures
     }
-  };
-  // kafkajs sends at most one heartbeat for each interval, however often it is asked.
-  const timer = setInterval(() => void beat(), Math.max(1, Math.floor(intervalMs / 3)));
-  try {
-    await untilAborted(work, over);
-  } finally {
-    clearInterval(timer);
   }
 }

@@ -1,5 +1,5 @@
 export { kafkajs } from "./kafkajs.ts";
-export type { BrokerAddress, ConnectTo, KafkaJsConnection, KafkaJsOptions, KafkaJsTuning, OwnKafka } from "./options.ts";
+export type { BrokerAddress, ConnectTo, KafkaJsCodecs, KafkaJsConnection, KafkaJsOptions, KafkaJsTuning, OwnKafka } from "./options.ts";
 export { isKafkaJsDriverError, KafkaJsDriverError } from "./errors.ts";
 export type { KafkaJsDriverErrorCode, KafkaJsDriverErrorOptions } from "./errors.ts";
 export { readClientEnvironment } from "./client-environment.ts";

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { installCodecs, type KafkaJsCodecs } from "./install-codecs.ts";
+import { installCodecs, type CodecTable } from "./install-codecs.ts";
 
 const missing = (): never => {
   throw new Error("not implemented");
@@ -10,7 +10,7 @@ describe("putting codecs in place", () => {
   test("a codec of the application's own stays, and gzip is still written as before", async () => {
     const own = { compress: async () => Buffer.from("own"), decompress: async () => Buffer.from("own") };
     const gzip = { compress: async () => Buffer.from("zipped"), decompress: async () => Buffer.from("unbounded") };
-    const codecs: KafkaJsCodecs = { 1: () => gzip, 2: () => own, 3: missing, 4: missing };
+    const codecs: CodecTable = { 1: () => gzip, 2: () => own, 3: missing, 4: missing };
     installCodecs(codecs);
     installCodecs(codecs);
     expect(codecs[2]?.()).toBe(own);
@@ -21,7 +21,7 @@ describe("putting codecs in place", () => {
 
   test("a damaged batch and a bomb are errors of the driver, which kafkajs does not try again", async () => {
     const unbounded = { compress: async () => Buffer.alloc(0), decompress: async () => Buffer.alloc(0) };
-    const codecs: KafkaJsCodecs = { 1: () => unbounded, 2: missing, 3: missing, 4: missing };
+    const codecs: CodecTable = { 1: () => unbounded, 2: missing, 3: missing, 4: missing };
     installCodecs(codecs);
     for (const code of [1, 2, 3, 4]) {
       await expect(codecs[code]?.().decompress(Buffer.from("damaged"))).rejects.toMatchObject({

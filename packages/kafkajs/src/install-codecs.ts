@@ -8,7 +8,7 @@ interface KafkaJsCodec {
 }
 
 /** kafkajs' table of codecs by compression type. All clients of a process share it. */
-export type KafkaJsCodecs = Record<number, () => KafkaJsCodec>;
+export type CodecTable = Record<number, () => KafkaJsCodec>;
 
 const compressions = { gzip: 1, snappy: 2, lz4: 3, zstd: 4 } as const;
 
@@ -17,7 +17,7 @@ const installed = new WeakSet<object>();
 /**
  * Makes kafkajs read every compression within limits. Codecs that the application has registered stay, and kafkajs' own gzip still writes.
  */
-export function installCodecs(codecs: KafkaJsCodecs): void {
+export function installCodecs(codecs: CodecTable): void {
   if (installed.has(codecs)) {
     return;
   }
@@ -31,7 +31,7 @@ export function installCodecs(codecs: KafkaJsCodecs): void {
   installReader(codecs, "zstd");
 }
 
-function installReader(codecs: KafkaJsCodecs, name: CompressionName): void {
+function installReader(codecs: CodecTable, name: CompressionName): void {
   const type = compressions[name];
   if (isThere(codecs[type])) {
     return;

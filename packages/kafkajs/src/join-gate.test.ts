@@ -23,7 +23,6 @@ function setUp() {
     syncGroup: async () => ({}),
     leaveGroup: async () => void calls.push("the group forgets the member"),
     offsetCommit: async (request: unknown) => void commits.push(request),
-    fetch: async (_request: unknown) => ({ responses: [] }),
   };
   const cluster = {
     refreshMetadataIfNecessary: async () => {},
@@ -42,7 +41,6 @@ function setUp() {
       beforeFetch: () => Promise.resolve(),
       joined: (_group, commit) => void joins.push(commit),
       outOfRange: ({ topic, partition }) => void calls.push(`out of range: ${topic}[${partition}]`),
-      fetched: ({ topic, partition }, fromOffset) => void calls.push(`fetched: ${topic}[${partition}] from ${fromOffset}`),
       leaving: () => void calls.push("leaving"),
       isOver: () => isOver,
     },
@@ -106,10 +104,3 @@ test.each(["-2", "-1"])(
     expect(calls).toEqual(["out of range: t[3]"]);
   },
 );
-
-test("the driver hears from which offset kafkajs has fetched", async () => {
-  const { cluster, calls } = setUp();
-  const broker = await cluster.findBroker();
-  await broker.fetch({ topics: [{ topic: "t", partitions: [{ partition: 3, fetchOffset: "7" }] }] });
-  expect(calls).toEqual(["fetched: t[3] from 7"]);
-});

@@ -1,7 +1,6 @@
 import type { Place } from "@cdckit/driver";
 import type { PartitionAssigner } from "kafkajs";
 import type { KafkaJsOffsets } from "./assignments.ts";
-import { type FetchedTopics, hideAborted } from "./hide-aborted.ts";
 
 /** The part of a request to join that is used here. */
 export interface JoinRequest {
@@ -31,8 +30,6 @@ export interface JoinGate {
    * nobody could see any more what is lost. That commit is not sent.
    */
   readonly outOfRange: (place: Place) => void;
-  /** kafkajs gets what was fetched of a partition, from the offset that it asked for. It keeps that to itself if it holds no records. */
-  readonly fetched: (place: Place, fromOffset: bigint) => void;
   /** Called before the group is asked to forget the member: at a stop, and when kafkajs crashes. */
   readonly leaving: () => void;
   /** The session is closed or has failed: kafkajs must not join again. */
@@ -46,13 +43,6 @@ interface CoordinatorBroker {
   syncGroup(request: unknown): Promise<unknown>;
   leaveGroup(request: unknown): Promise<unknown>;
   offsetCommit(request: KafkaJsOffsets & CommittingMember): Promise<unknown>;
-  fetch(request: FetchRequestOfKafkaJs): Promise<FetchedTopics>;
-}
-interface FetchRequestOfKafkaJs {
-  readonly topics: readonly {
-    readonly topic: string;
-    readonly partitions: readonly { readonly partition: number; readonly fetchOffset: string }[];
-  }[];
 }
 interface CommittingMember {
   readonly groupId: string;
@@ -98,26 +88,11 @@ function gateCluster(cluster: CoordinatorCluster, gate: JoinGate): void {
     if (!gated.has(broker)) {
       gated.add(broker);
       gateCoordinator(cluster, broker, gate, { failed, joined: () => (hasJoined = true) });
-      gateFetches(broker, gate);
     }
     return broker;
   };
   const findGroupCoordinator = cluster.findGroupCoordinator.bind(cluster);
   cluster.findGroupCoordinator = (request) => findGroupCoordinator(request).catch(failed);
-}
-
-function gateFetches(broker: CoordinatorBroker, gate: JoinGate): void {
-  const fetch = broker.fetch.bind(broker);
-  broker.fetch = async (request) => {
-    const fetched = await fetch(request);
-    hideAborted(fetched);
-    for (const { topic, partitions } of request.topics) {
-      for (const { partition, fetchOffset } of partitions) {
-        gate.fetched({ topic, partition }, BigInt(fetchOffset));
-      }
-    }
-    return fetched;
-  };
 }
 
 interface Joining {

@@ -1,7 +1,7 @@
 import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
 import { preflight } from "@cdckit/driver";
 import type { Consumer, Kafka, KafkaConfig, PartitionAssigner, ProducerConfig } from "kafkajs";
-import { installCodecs, type KafkaJsCodecs } from "./install-codecs.ts";
+import { installCodecs, type CodecTable } from "./install-codecs.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
 import { whyNotLoaded } from "./why-not-loaded.ts";
 import { withoutIdleTimers } from "./idle-timers.ts";
@@ -16,9 +16,9 @@ import { StartDiagnosis } from "./start-diagnosis.ts";
 import { SubscriptionCheck } from "./subscription-check.ts";
 import { ClusterQuestions } from "./cluster-questions.ts";
 import { Connections } from "./connections.ts";
+import { tapDecoders, type TappedCluster } from "./wire/decoder-tap.ts";
 import { KeptFetches } from "./wire/kept-fetches.ts";
 
-const withoutChecksums = 'kafkajs does not check the checksums of record batches; the driver does with `fetch: "wire"`, the default';
 const reasons: NonNullable<DriverCapabilities["reasons"]> = Object.freeze({
   cooperative: "kafkajs speaks the eager protocol of groups alone: all members let go of all partitions",
   kip848: "kafkajs does not know the requests of KIP-848",
@@ -35,20 +35,17 @@ const capabilities: DriverCapabilities = Object.freeze({
   kip848: false,
   leaderEpoch: false,
   codecs: Object.freeze(["none", "gzip", "snappy", "lz4", "zstd"] as const),
-  crc: false,
+  crc: true,
   offsetResetNone: true,
   reportsStart: true,
   staticMembership: false,
   nullHeaders: false,
-  reasons: Object.freeze({ ...reasons, crc: withoutChecksums }),
+  reasons,
 });
-
-/** If the record batches are read from the wire. */
-const onTheWire: DriverCapabilities = Object.freeze({ ...capabilities, crc: true, reasons });
 
 /** Said once for each consumer with a client of the application's own. */
 const ownClient =
-  "kafkajs makes an object for each record, because the client is the application's own: kafkajs({ brokers }) reads record batches as they were sent";
+  "the client is the application's own: its sockets are not watched, and nothing is fetched while records are handled; kafkajs({ brokers }) does both";
 
 /** Few retries, so that a start that cannot reach a broker fails soon. A running consumer has more patience. */
 const preflightRetry = Object.freeze({ retries: 2, initialRetryTime: 200 });
@@ -68,10 +65,9 @@ const patientRetry = Object.freeze({ initialRetryTime: 300, maxRetryTime: 1_000,
  */
 export function kafkajs(options: KafkaJsOptions): KafkaDriver {
   const resolved = resolveKafkaJsOptions(options);
-  const { client } = resolved;
   return Object.freeze({
     name: "kafkajs",
-    capabilities: client.kind === "made" && client.config.fetch !== "records" ? onTheWire : capabilities,
+    capabilities,
     connect: (subscription: Subscription, sink: DriverSink) => connect(resolved, subscription, sink),
   });
 }
@@ -86,14 +82,14 @@ interface Client {
   readonly brokers: string;
   /** The connections of the consumer; null if they are the application's. */
   readonly connections: Connections | null;
-  /** The record batches that are taken from the wire; null if kafkajs gets them. */
-  readonly kept: KeptFetches | null;
+  /** The record batches that are taken out of Fetch responses. */
+  readonly kept: KeptFetches;
   readonly destroySockets: () => void;
 }
 
 async function connect(options: ResolvedKafkaJsOptions, subscription: Subscription, sink: DriverSink): Promise<DriverSession> {
   const module = await loadKafkaJs();
-  installCodecs(module.CompressionCodecs as unknown as KafkaJsCodecs); // its type does not say that codecs can be added
+  installCodecs(module.CompressionCodecs as unknown as CodecTable); // its type does not say that codecs can be added
   const client = clientOf(options, subscription, module, sink);
   const { signal, logger } = subscription;
   if (options.client.kind === "own") {
@@ -136,7 +132,6 @@ async function join(
       session.useGeneration(commit);
     },
     outOfRange: (place) => session.outOfRange(place),
-    fetched: (place, fromOffset) => session.fetched(place, fromOffset),
     leaving: () => session.leaving(),
     isOver: () => session.isOver,
   };
@@ -190,14 +185,13 @@ function clientOf(
   const createPartitioner = module.Partitioners.DefaultPartitioner;
   const assigner = module.PartitionAssigners.roundRobin;
   const topicsIn = (metadata: Buffer): readonly string[] => module.AssignerProtocol.MemberMetadata.decode(metadata)?.topics ?? [];
-  const common = { assigner, topicsIn };
+  const kept = new KeptFetches(options.largestMinFetchBytes);
   if (client.kind === "own") {
-    return { ...common, ...partsOfOwn(client.kafka, groupId, createPartitioner) };
+    return { topicsIn, kept, assigner: tapping(kept, assigner), ...partsOfOwn(client.kafka, groupId, createPartitioner) };
   }
-  const { connectTo, fetch = "wire", ...connection } = client.config;
+  const { connectTo, ...connection } = client.config;
   const { brokers } = connection;
   const names = Array.isArray(brokers) ? brokers.join(", ") : "of the given function";
-  const kept = fetch === "wire" ? new KeptFetches(options.largestMinFetchBytes) : null;
   const connections = new Connections(sink, names, connectTo, kept);
   // Connections beside the consumer's. Their users retry and report their waits themselves, so only replacements are counted.
   const counted: Pick<DriverSink, "reconnected"> = { reconnected: (why) => sink.reconnected?.(why) };
@@ -235,11 +229,20 @@ function clientOf(
       };
       return { producer: own.watched(kafka.producer({ createPartitioner, ...producerConfig })), destroySockets };
     },
-    ...common,
+    assigner,
+    topicsIn,
+    kept,
     brokers: names,
     connections,
-    kept,
     destroySockets: () => [connections, ofBrokerOffsets, ...ofProducers].forEach((each) => each.destroy()),
+  };
+}
+
+/** The same assigner, for a consumer whose record batches are taken before kafkajs decodes them. kafkajs gives it the consumer's cluster. */
+function tapping(kept: KeptFetches, assigner: PartitionAssigner): PartitionAssigner {
+  return (config) => {
+    tapDecoders(config.cluster as unknown as TappedCluster, kept);
+    return assigner(config);
   };
 }
 
@@ -248,14 +251,13 @@ function partsOfOwn(
   kafka: Kafka,
   groupId: string,
   createPartitioner: NonNullable<ProducerConfig["createPartitioner"]>,
-): Omit<Client, "assigner" | "topicsIn"> {
+): Omit<Client, "assigner" | "topicsIn" | "kept"> {
   return {
     kafka,
     brokerOffsets: new BrokerOffsets(() => kafka.admin({ retry: preflightRetry }), groupId, new ClusterQuestions(kafka)),
     makeProducer: (config) => ({ producer: kafka.producer({ createPartitioner, ...config }), destroySockets: () => {} }),
     brokers: "of the given client",
     connections: null,
-    kept: null,
     destroySockets: () => {},
   };
 }

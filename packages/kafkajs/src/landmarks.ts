@@ -1,6 +1,7 @@
 import type { PartitionAssignment } from "@cdckit/consumer";
 import { type Landmark, noteLandmarks } from "@cdckit/driver";
-import type { RecordSet } from "@cdckit/record-batch";
+import { createRecordSetReader, type RecordSet } from "@cdckit/record-batch";
+import type { FetchedPartition } from "./wire/fetch-response.ts";
 
 /** The part of kafkajs' messages that is used here. `batchContext` is missing in its types. */
 export interface MessageInBatch {
@@ -40,4 +41,27 @@ export function noteRecordSet(set: RecordSet<PartitionAssignment>): void {
 
 function landmarkAt(set: RecordSet, record: number): Landmark {
   return { offset: set.offsetAt(record), timestamp: String(set.timestampAt(record)), leaderEpoch: set.leaderEpochAt(record) ?? -1 };
+}
+
+/** The attribute of a batch that holds a marker of a transaction, and where it stands. */
+const controlBit = 0x20;
+const controlBitAt = 22;
+
+/**
+ * The records of the first batch, those of aborted transactions included. A marker of a transaction is a record that no landmark is like: a consumer
+ * has never read it.
+ */
+export async function landmarksIn(fetched: FetchedPartition): Promise<readonly Landmark[]> {
+  const { bytes, fromOffset } = fetched;
+  if (((bytes[controlBitAt] ?? 0) & controlBit) !== 0) {
+    return [{ offset: fromOffset, timestamp: "", leaderEpoch: -1 }];
+  }
+  const reader = createRecordSetReader({ ...fetched, abortedTransactions: [], assignment: null });
+  await reader.prepare();
+  const set = reader.read();
+  const landmarks: Landmark[] = [];
+  for (const walk = set?.walk(); set !== null && walk?.next() === true; ) {
+    landmarks.push(landmarkAt(set, walk.record));
+  }
+  return landmarks;
 }

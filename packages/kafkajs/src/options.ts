@@ -1,4 +1,5 @@
 import { checkHeartbeats, membershipDefaults, numberOptions } from "@cdckit/driver";
+import type { CompressionName, Decompress } from "@cdckit/record-batch";
 import type { Kafka, KafkaConfig } from "kafkajs";
 import { checkConnection } from "./check-connection.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
@@ -23,7 +24,7 @@ export interface KafkaJsTuning {
   /**
    * Largest number of bytes of one partition in a fetch: the size of a batch. If you leave it out, a fetch of one, two or three partitions from one
    * broker asks for up to 4 MiB of them together, until it brings about 8,000 records or unpacks to about 8 MiB, because large fetches take less
-   * time a record; a fetch of one partition that unpacks to more asks for less. Not so if kafkajs makes the records. At most 524,288,000.
+   * time a record; a fetch of one partition that unpacks to more asks for less. At most 524,288,000.
    * @default 1_048_576
    */
   readonly maxBytesPerPartition?: number;
@@ -33,8 +34,7 @@ export interface KafkaJsTuning {
    */
   readonly maxBytes?: number;
   /**
-   * How long the broker waits for new records before it answers a fetch without any. A stop may take as long if
-   * kafkajs makes the records: with `fetch: "records"`, and with a client of your own.
+   * How long the broker waits for new records before it answers a fetch without any. A stop may take as long with a client of your own.
    * @default 500
    */
   readonly maxWaitMs?: number;
@@ -55,7 +55,16 @@ export interface KafkaJsTuning {
    * @default ""
    */
   readonly rackId?: string;
+  /**
+   * Decompress with functions of your own, by the names of compressions: `gzip`, `snappy`, `lz4`, `zstd`. Each returns what the bytes become, and
+   * makes no more than `maxBytes` of it.
+   * @default {}
+   */
+  readonly codecs?: KafkaJsCodecs;
 }
+
+/** Decompressions by the names of compressions. */
+export type KafkaJsCodecs = Readonly<Partial<Record<CompressionName, Decompress>>>;
 
 /** kafkajs' own options for the connection to the brokers. Its log goes to the consumer's logger. */
 export type KafkaJsConnection = Omit<KafkaConfig, "logLevel" | "logCreator" | "socketFactory"> & {
@@ -66,12 +75,6 @@ export type KafkaJsConnection = Omit<KafkaConfig, "logLevel" | "logCreator" | "s
    * @default the address itself
    */
   readonly connectTo?: ConnectTo;
-  /**
-   * Who reads the records. `"wire"`: the driver reads Kafka's record batches in the bytes that a broker has sent, checks their checksums, and
-   * makes no object for a record. `"records"`: kafkajs makes an object for each record, as it also does with a client of your own.
-   * @default "wire"
-   */
-  readonly fetch?: "wire" | "records";
 };
 
 /** Maps a broker's address to the one to connect to. */
@@ -117,30 +120,25 @@ const numberDefaults = Object.freeze({
 
 /** Every option, present and checked. Throws a `KafkaJsDriverError` that names the wrong one. */
 export function resolveKafkaJsOptions(options: KafkaJsOptions): ResolvedKafkaJsOptions {
-  const { rackId = "", ...rest } = options; // without a rack, as Kafka's own default
+  const { rackId = "", codecs = {}, ...rest } = options; // without a rack, as Kafka's own default
   if (typeof rackId !== "string") {
     throw new KafkaJsDriverError("invalid-option", `expected rackId to be a text, found ${String(rackId)}`);
   }
+  checkCodecs(codecs);
   const { numbers, others } = numberOptions(rest, numberDefaults, makeError, {
     maxBytesPerPartition: maxFetchBytes,
     maxBytes: maxFetchBytes,
   });
   checkHeartbeats(numbers, makeError);
   const largestMinFetchBytes = options.maxBytesPerPartition === undefined ? Math.min(defaultLargestMinFetchBytes, numbers.maxBytes) : 0;
-  return Object.freeze({ client: resolveClient(others), tuning: Object.freeze({ ...numbers, rackId }), largestMinFetchBytes });
+  return Object.freeze({ client: resolveClient(others), tuning: Object.freeze({ ...numbers, rackId, codecs }), largestMinFetchBytes });
 }
 
 function resolveClient(connection: Readonly<Record<string, unknown>>): ResolvedKafkaJsOptions["client"] {
   const { kafka, ...others } = connection;
   if (kafka === undefined) {
-    checkConnection(others, [...Object.keys(numberDefaults), "rackId"]);
+    checkConnection(others, [...Object.keys(numberDefaults), "rackId", "codecs"]);
     return { kind: "made", config: others as unknown as KafkaJsConnection }; // checked above
-  }
-  if (others["fetch"] !== undefined) {
-    throw new KafkaJsDriverError(
-      "invalid-option",
-      "kafkajs({ kafka }) has no fetch: that client makes an object for each record. Pass kafkajs({ brokers, fetch }), whose sockets are the driver's",
-    );
   }
   const extra = Object.keys(others);
   if (extra.length > 0) {
@@ -150,4 +148,20 @@ function resolveClient(connection: Readonly<Record<string, unknown>>): ResolvedK
     throw new KafkaJsDriverError("invalid-option", "kafkajs({ kafka }) expects an instance of kafkajs' Kafka");
   }
   return { kind: "own", kafka: kafka as Kafka };
+}
+
+const compressions: readonly string[] = ["gzip", "snappy", "lz4", "zstd"] satisfies readonly CompressionName[];
+
+function checkCodecs(codecs: unknown): asserts codecs is KafkaJsCodecs {
+  if (typeof codecs !== "object" || codecs === null) {
+    throw new KafkaJsDriverError("invalid-option", `expected codecs to be an object of functions, found ${String(codecs)}`);
+  }
+  for (const [name, codec] of Object.entries(codecs)) {
+    if (!compressions.includes(name)) {
+      throw new KafkaJsDriverError("invalid-option", `codecs.${name} is no compression of Kafka's; there are ${compressions.join(", ")}`);
+    }
+    if (codec !== undefined && typeof codec !== "function") {
+      throw new KafkaJsDriverError("invalid-option", `expected codecs.${name} to be a function, found ${typeof codec}`);
+    }
+  }
 }

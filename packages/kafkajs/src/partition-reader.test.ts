@@ -1,10 +1,11 @@
 import { silentLogger } from "@cdckit/consumer";
 import { type BrokerQuestions, placeOf } from "@cdckit/driver";
-import type { ConsumerEndBatchProcessEvent, EachBatchPayload } from "kafkajs";
+import type { EachBatchPayload } from "kafkajs";
 import { expect, test } from "vitest";
 import { type Held, HeldPartitions } from "./assignments.ts";
 import { PartitionReader, type PartitionReaderParts } from "./partition-reader.ts";
 import { TopicRecheck } from "./topic-recheck.ts";
+import { KeptFetches } from "./wire/kept-fetches.ts";
 
 interface Log {
   readonly low?: bigint;
@@ -54,9 +55,10 @@ function setUp(before: string | null, after: string | null, { low = 0n, high = 0
     assignments,
     topicCheck,
     control,
+    heartbeats: { during: <Result>(work: Promise<Result>) => work },
     handOver: { isBusy: () => isBusy, take: ({ nextOffset }: { readonly nextOffset: bigint }) => did.push(`passed to ${nextOffset}`) },
     sink: { skipped: (_: unknown, __: unknown, offset: bigint) => did.push(`goes on at ${offset}`) },
-    kept: null,
+    kept: new KeptFetches(),
     waits: {
       failed: (_: unknown, cause: Error) => did.push(cause.message.replace(/.*out of range, /, "waits: ")),
       end: () => did.push("found"),
@@ -143,41 +145,4 @@ test("a range that was found for an offset is not passed if the position has mov
   const moved = { low: 300n, high: 400n, movesTo: 350n };
   expect(await outcomeOutOfRange("old", "old", moved)).toEqual(["stopped", "sought 214", "let go"]);
   expect(await outcomeOf("old", "old", moved)).toEqual([]);
-});
-
-/** A batch of which kafkajs hands over nothing: an abort marker at 500. */
-const marker = {
-  topic: "t",
-  partition: 0,
-  batchSize: 0,
-  firstOffset: "500",
-  lastOffset: "500",
-  highWatermark: "501",
-} as unknown as ConsumerEndBatchProcessEvent["payload"]; // as much as is asked
-
-test("a batch without records that was fetched before a seek does not move the position", async () => {
-  const { reader, did, topicCheck, held } = setUp("old", "old", { high: 501n });
-  held.fetchedFrom = 500n;
-  for (const sought of [0n, 500n]) {
-    held.expected = sought;
-    reader.takeEmpty(marker);
-    await held.gapCheck;
-    expect(held.expected).toBe(sought === 0n ? 0n : 501n);
-  }
-  expect(did).toEqual(["passed to 501"]);
-  topicCheck.stop();
-});
-
-test("a batch without records after a gap is passed, unless the position is moved while the gap is checked", async () => {
-  for (const [movesTo, passed] of [
-    [214n, ["passed to 501"]],
-    [0n, []],
-  ] as const) {
-    const { reader, did, topicCheck, held } = setUp("old", "old", { high: 501n, movesTo });
-    held.fetchedFrom = 214n;
-    reader.takeEmpty(marker);
-    await held.gapCheck;
-    expect([held.expected, did]).toEqual([movesTo === 214n ? 501n : movesTo, passed]);
-    topicCheck.stop();
-  }
 });

@@ -11,11 +11,12 @@ import {
   type StillHeld,
   whileHeld,
 } from "@cdckit/driver";
-import type { ConsumerEndBatchProcessEvent, EachBatchPayload } from "kafkajs";
+import type { Batch, EachBatchPayload } from "kafkajs";
 import type { Held, HeldPartitions } from "./assignments.ts";
-import { isLeap, isNext } from "./batch-place.ts";
 import { makeError } from "./errors.ts";
 import type { HandOver } from "./hand-over.ts";
+import type { Heartbeats } from "./heartbeat.ts";
+import type { KafkaJsCodecs } from "./options.ts";
 import { FetchedAsBytes, FetchedAsMessages, type Fetched } from "./fetched.ts";
 import type { PartitionControl } from "./partition-control.ts";
 import type { TopicRecheck } from "./topic-recheck.ts";
@@ -28,9 +29,13 @@ export interface PartitionReaderParts {
   readonly assignments: HeldPartitions;
   readonly control: PartitionControl;
   readonly handOver: HandOver;
+  /** kafkajs sends none while a batch is checked, and brokers that do not answer are waited for. */
+  readonly heartbeats: Heartbeats;
   readonly topicCheck: TopicRecheck;
-  /** The record batches that were taken from the wire; null if kafkajs gets them. */
-  readonly kept: KeptFetches | null;
+  /** The record batches that were taken out of Fetch responses. */
+  readonly kept: KeptFetches;
+  /** Decompressions of the application's own. */
+  readonly codecs: KafkaJsCodecs;
   /** Gets partitions whose offset is out of range for one broker, and not for the others. */
   readonly waits: Pick<PartitionWaits, "failed" | "end">;
   /** A partition that was asked for again, and whose offset has not been out of range for so long, is waited for no longer. */
@@ -44,10 +49,10 @@ type Finding = "lost" | "there" | "unknown";
 /** How long kafkajs waits before it asks again for an offset that was out of range, and of which nothing is known to be lost. */
 const askAgainAfterMs = 200;
 
-/** A batch that held nothing but control records and records of aborted transactions. */
-export type EmptyBatch = ConsumerEndBatchProcessEvent["payload"];
+/** The batch has the offset of its fetch, but kafkajs' types leave it out. */
+type BatchWithFetchedOffset = Batch & { readonly fetchedOffset?: string };
 
-/** Takes what kafkajs has fetched, and checks each gap before a batch: kafkajs itself skips records that retention has deleted. */
+/** Takes what kafkajs has fetched, if it was fetched at the end of the last batch: kafkajs itself goes on anywhere after an offset that is gone. */
 export class PartitionReader {
   readonly #parts: PartitionReaderParts;
 
@@ -55,7 +60,7 @@ export class PartitionReader {
     this.#parts = parts;
   }
 
-  /** A batch with records. */
+  /** A batch of kafkajs. */
   async take(payload: EachBatchPayload): Promise<void> {
     const { batch } = payload;
     const held = this.#held(batch);
@@ -63,27 +68,6 @@ export class PartitionReader {
     if (held !== null && !payload.isStale()) {
       await whileHeld(held, (still) => this.#take(payload, held, still));
     }
-  }
-
-  /** A batch without records. `eachBatch` never sees it. */
-  takeEmpty({ topic, partition, batchSize, firstOffset, lastOffset, highWatermark }: EmptyBatch): void {
-    const held = batchSize > 0 ? null : this.#held({ topic, partition });
-    if (held === null) {
-      return;
-    }
-    const { fetchedFrom } = held; // one batch of a partition is under way at a time, that of its last fetch
-    const batch = new FetchedAsMessages({ topic, partition, highWatermark, messages: [], lastOffset: () => lastOffset }, held.assignment);
-    const first = firstOffset === null ? null : BigInt(firstOffset);
-    if (held.gapCheck === undefined && !isLeap(held, first)) {
-      this.#pass(batch, held, fetchedFrom);
-      return;
-    }
-    const gapCheck = (held.gapCheck ?? Promise.resolve())
-      .then(() => this.#passLeap(batch, held, first, fetchedFrom))
-      .finally(() => {
-        held.gapCheck = held.gapCheck === gapCheck ? undefined : held.gapCheck;
-      });
-    held.gapCheck = gapCheck;
   }
 
   /**
@@ -102,7 +86,6 @@ export class PartitionReader {
     control.seek(held.assignment, expected ?? 0n);
     held.failedFetches++; // the topic may be another one, which has grown past the offset since
     const find = async (still: StillHeld): Promise<void> => {
-      await still(held.gapCheck);
       const finding = await this.#investigate(held, still, "debug");
       if (finding !== "lost") {
         waits.failed(held, outOfRangeError(held, finding));
@@ -133,14 +116,14 @@ export class PartitionReader {
   }
 
   async #take(payload: EachBatchPayload, held: Held, still: StillHeld): Promise<void> {
-    const { topicCheck, handOver } = this.#parts;
+    const { topicCheck, handOver, heartbeats } = this.#parts;
     const { batch } = payload;
-    if ((held.failedFetches !== held.checkedFetches || topicCheck.isDue) && !(await still(topicCheck.isSame(held)))) {
+    const isDue = held.failedFetches !== held.checkedFetches || topicCheck.isDue;
+    if (isDue && !(await still(heartbeats.during(topicCheck.isSame(held))))) {
       return;
     }
-    await still(held.gapCheck);
     if (!isNext(batch, held)) {
-      await this.#investigate(held, still, "warn");
+      await heartbeats.during(this.#investigate(held, still, "warn"));
       return;
     }
     this.#parts.waits.end(held);
@@ -159,43 +142,13 @@ export class PartitionReader {
 
   /** What was fetched. Null if it was kept for kafkajs, but not long enough. */
   #fetched({ batch }: EachBatchPayload, { assignment }: Held): Fetched | null {
-    const { kept } = this.#parts;
+    const { kept, codecs } = this.#parts;
     const [message] = batch.messages;
-    if (kept === null || message === undefined || !kept.isStandIn(message)) {
+    if (message === undefined || !kept.isStandIn(message)) {
       return new FetchedAsMessages(batch, assignment);
     }
     const bytes = kept.take(message);
-    return bytes === undefined ? null : new FetchedAsBytes(bytes, assignment);
-  }
-
-  #pass(batch: Fetched, held: Held, fetchedFrom: bigint | null): void {
-    if (held.expected === null || held.expected === fetchedFrom) {
-      held.expected = batch.nextOffset;
-      void this.#parts.handOver.take(batch, held);
-    } // if not, the batch was fetched before the last seek: kafkajs hands that over, too
-  }
-
-  /** A gap is left by compaction, or by retention. Only the ends of the log tell which of them it was. Never rejects. */
-  async #passLeap(batch: Fetched, held: Held, first: bigint | null, fetchedFrom: bigint | null): Promise<void> {
-    const { brokers, subscription, topicCheck } = this.#parts;
-    const pass = async (still: StillHeld): Promise<void> => {
-      if (held.expected === fetchedFrom && isLeap(held, first)) {
-        if (!(await still(topicCheck.isSame(held)))) {
-          return;
-        }
-        const lost = await still(missingAt(brokers, held.assignment, held.expected));
-        if (lost !== null) {
-          if ((await still(topicCheck.isStill(held))) && held.expected === lost.firstMissing) {
-            this.#lose(held, lost);
-          } // if not, the log may have been that of another topic, or the position was moved: what came is dropped, and kafkajs fetches again
-          return;
-        }
-      }
-      this.#pass(batch, held, fetchedFrom);
-    };
-    await whileHeld(held, pass).catch((error: unknown) => {
-      subscription.logger.warn({ err: error }, "the gap before a batch could not be checked; the batch is fetched again");
-    });
+    return bytes === undefined ? null : new FetchedAsBytes(bytes, assignment, codecs);
   }
 
   /**
@@ -252,6 +205,11 @@ export class PartitionReader {
     sink.skipped?.(assignment, lost, position);
     control.seek(assignment, position);
   }
+}
+
+/** Whether the batch was fetched at the end of the last one. */
+function isNext({ fetchedOffset }: BatchWithFetchedOffset, { expected }: Held): boolean {
+  return expected === null || fetchedOffset === undefined || BigInt(fetchedOffset) === expected;
 }
 
 function outOfRangeError({ assignment, expected }: Held, finding: Exclude<Finding, "lost">): DriverError<string> {

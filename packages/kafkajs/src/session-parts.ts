@@ -17,8 +17,8 @@ export interface SessionParts {
   readonly tuning: ResolvedKafkaJsOptions["tuning"];
   /** The brokers' addresses, for messages. */
   readonly brokers: string;
-  /** The record batches that were taken from the wire; null if kafkajs gets them. */
-  readonly kept: KeptFetches | null;
+  /** The record batches that were taken out of Fetch responses. */
+  readonly kept: KeptFetches;
   /** Replaces the connections if the driver has made them. */
   readonly reconnect: (why: string) => void;
   /** Answers the fetches under way with nothing if the driver reads them from the wire. */

@@ -7,6 +7,7 @@ import type { KafkaJsOffsets } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { resolveKafkaJsOptions } from "./options.ts";
 import { KafkaJsSession } from "./session.ts";
+import { KeptFetches } from "./wire/kept-fetches.ts";
 
 type Places = readonly { readonly topic: string; readonly partitions: readonly number[] }[];
 
@@ -19,12 +20,12 @@ class PretendedKafkaJs {
     REBALANCING: "rebalancing",
     STOP: "stop",
     CRASH: "crash",
-    END_BATCH_PROCESS: "end batch process",
     FETCH_START: "fetch start",
     FETCH: "fetch",
   };
   readonly paused = new Set<string>();
   hasGroup = false;
+  beats = 0;
   #eachBatch: (payload: EachBatchPayload) => Promise<void> = () => Promise.resolve();
   readonly #listeners = new Map<string, ((event: object) => void)[]>();
 
@@ -80,7 +81,7 @@ class PretendedKafkaJs {
       messages: [message],
       lastOffset: () => String(offset),
     };
-    const payload = { batch, isStale: () => false, resolveOffset: () => {}, heartbeat: async () => {} };
+    const payload = { batch, isStale: () => false, resolveOffset: () => {}, heartbeat: async () => void this.beats++ };
     return this.#eachBatch(payload as unknown as EachBatchPayload); // as much as is asked
   }
 
@@ -97,12 +98,15 @@ function namesOf(places: Places): readonly string[] {
 
 /** A session that has two partitions, each of which begins at 0. */
 async function setUp({ topics = ["t"] }: { readonly topics?: Subscription["topics"] } = {}) {
-  const low = { value: 0n };
+  const low = { value: 0n, known: Promise.resolve() };
   const kafka = new PretendedKafkaJs();
   const sink = new ProbeSink();
   const committed: string[] = [];
   const positions = new Map<string, Position>();
-  const ends = async (): Promise<object> => new Map([0, 1].map((partition) => [placeOf("t", partition), { low: low.value, high: 100n }]));
+  const ends = async (): Promise<object> => {
+    await low.known;
+    return new Map([0, 1].map((partition) => [placeOf("t", partition), { low: low.value, high: 100n }]));
+  };
   const brokerOffsets = {
     topicIds: async () => new Map(),
     committed: async () => new Map(positions),
@@ -110,7 +114,7 @@ async function setUp({ topics = ["t"] }: { readonly topics?: Subscription["topic
     ends,
     close: async () => {},
   } as unknown as BrokerOffsets; // as much as is asked
-  const { tuning } = resolveKafkaJsOptions({ brokers: ["b:9092"], maxWaitMs: 5, metadataMaxAgeMs: 5 });
+  const { tuning } = resolveKafkaJsOptions({ brokers: ["b:9092"], maxWaitMs: 5, metadataMaxAgeMs: 5, heartbeatIntervalMs: 5 });
   const session = new KafkaJsSession({
     consumer: kafka as unknown as Consumer,
     subscription: { groupId: "g", topics, from: "earliest", logger: silentLogger } as Subscription,
@@ -122,7 +126,7 @@ async function setUp({ topics = ["t"] }: { readonly topics?: Subscription["topic
     },
     tuning,
     brokers: "b:9092",
-    kept: null,
+    kept: new KeptFetches(),
     reconnect: () => {},
     endFetches: () => {},
     destroySockets: () => {},
@@ -169,6 +173,18 @@ test("a session that fails while kafkajs takes no orders tells it nevertheless",
   kafka.hasGroup = false; // and has not said so yet
   await kafka.fetch(0, 5).catch(() => {});
   expect(sink.failures.map(({ message }) => message.slice(0, 21))).toEqual(["[offset-out-of-range]"]);
+  await session.close(1_000);
+});
+
+test("while brokers do not say why a batch begins elsewhere, heartbeats keep the member in its group", async () => {
+  const { kafka, sink, session, low } = await setUp();
+  let answer = (): void => {};
+  low.known = new Promise((resolve) => (answer = resolve));
+  const fetched = kafka.fetch(0, 5);
+  await expect.poll(() => kafka.beats).toBeGreaterThan(2);
+  answer();
+  await fetched;
+  expect([sink.failures, sink.records]).toEqual([[], []]);
   await session.close(1_000);
 });
 

@@ -8,6 +8,7 @@ import { explainFailure } from "./explain-failure.ts";
 import { GivingUp } from "./giving-up.ts";
 import { GroupLease } from "./group-lease.ts";
 import { HandOver } from "./hand-over.ts";
+import { Heartbeats } from "./heartbeat.ts";
 import type { CommitInGeneration, JoinRequest } from "./join-gate.ts";
 import { PartitionControl } from "./partition-control.ts";
 import { PartitionReader } from "./partition-reader.ts";
@@ -23,6 +24,7 @@ export class KafkaJsSession implements DriverSession {
   readonly #assignments: HeldPartitions = new HeldPartitions();
   readonly #control: PartitionControl;
   readonly #handOver: HandOver;
+  readonly #heartbeats: Heartbeats;
   readonly #givingUp: GivingUp;
   readonly #writer: Writer;
   readonly #transactions: Transactions;
@@ -54,14 +56,19 @@ export class KafkaJsSession implements DriverSession {
     this.#control = new PartitionControl(parts.consumer, this.#assignments);
     const { maxWaitMs, heartbeatIntervalMs, maxBytes, sessionTimeoutMs } = parts.tuning;
     this.#lease = new GroupLease({ sessionTimeoutMs, acknowledged: (validForMs) => this.#acknowledged(validForMs) });
+    this.#heartbeats = new Heartbeats({
+      intervalMs: heartbeatIntervalMs,
+      over: this.#over.signal,
+      lost: () => void this.#givingUp.all("lost"),
+      kept: () => this.#lease.extend(),
+    });
     this.#givingUp = new GivingUp({
       sink: parts.sink,
       assignments: this.#assignments,
       control: this.#control,
-      heartbeatIntervalMs,
+      heartbeats: this.#heartbeats,
       over: this.#over.signal,
       isOver: () => this.isOver,
-      kept: () => this.#lease.extend(),
     });
     this.#handOver = new HandOver({
       sink: parts.sink,
@@ -97,8 +104,10 @@ export class KafkaJsSession implements DriverSession {
       assignments: this.#assignments,
       control: this.#control,
       handOver: this.#handOver,
+      heartbeats: this.#heartbeats,
       topicCheck: this.#topicCheck,
       kept: parts.kept,
+      codecs: parts.tuning.codecs,
       waits: new PartitionWaits({ sink: parts.sink, what: "a fetch", host: parts.brokers }),
       quietMs: 2 * parts.tuning.maxWaitMs + 1_000,
       fail: (error) => this.#fail(error),
@@ -193,7 +202,7 @@ export class KafkaJsSession implements DriverSession {
       await this.#starter.untilStartsCommitted(deadlineMs / 2); // the group must hear of the leave, too, or it waits for the session to run out
     }
     this.#assignments.clear();
-    this.#parts.kept?.clear();
+    this.#parts.kept.clear();
     this.#stopWatching();
     this.#over.abort();
     const { consumer, endFetches, destroySockets, brokerOffsets } = this.#parts;
@@ -236,14 +245,6 @@ export class KafkaJsSession implements DriverSession {
     }
     if (!this.isOver) {
       this.#reader.outOfRange(place);
-    }
-  }
-
-  /** kafkajs gets what was fetched of the partition, from this offset on. */
-  fetched({ topic, partition }: Place, fromOffset: bigint): void {
-    const held = this.#assignments.at(topic, partition);
-    if (held !== undefined) {
-      held.fetchedFrom = fromOffset;
     }
   }
 
@@ -317,14 +318,13 @@ export class KafkaJsSession implements DriverSession {
 
   #listen(): void {
     const { consumer } = this.#parts;
-    const { GROUP_JOIN, REBALANCING, STOP, CRASH, END_BATCH_PROCESS, FETCH_START, FETCH, HEARTBEAT, REQUEST } = consumer.events;
+    const { GROUP_JOIN, REBALANCING, STOP, CRASH, FETCH_START, FETCH, HEARTBEAT, REQUEST } = consumer.events;
     consumer.on(REQUEST, ({ payload }) => this.#lease.answered(payload));
     consumer.on(HEARTBEAT, () => this.#lease.extend());
     consumer.on(GROUP_JOIN, ({ payload }) => this.#joined(payload.memberAssignment));
     consumer.on(REBALANCING, () => void this.#givingUp.all("revoked"));
     consumer.on(STOP, () => this.#stopped());
     consumer.on(CRASH, ({ payload }) => this.#crashed(payload.error, payload.restart));
-    consumer.on(END_BATCH_PROCESS, ({ payload }) => this.#reader.takeEmpty(payload));
     consumer.on(FETCH_START, ({ payload }) => this.#fetches(payload));
     consumer.on(FETCH, ({ payload }) => void this.#fetching.delete(payload.nodeId));
   }
@@ -404,7 +404,7 @@ export class KafkaJsSession implements DriverSession {
     if (this.#commits.refusal !== null) {
       throw this.#commits.refusal; // kafkajs joins again
     }
-    this.#givingUp.heartbeat = payload.heartbeat;
+    this.#heartbeats.beat = payload.heartbeat;
     await this.#reader.take(payload);
   }
 }

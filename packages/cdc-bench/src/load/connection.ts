@@ -2,7 +2,7 @@ import type { KafkaDriver } from "@cdckit/consumer";
 import { kafkajs, type KafkaJsTuning } from "@cdckit/kafkajs";
 import type { RegistryAuth } from "@cdckit/registry";
 import type { KafkaConfig, SASLOptions } from "kafkajs";
-import { timeDecompression } from "./decompression-time.ts";
+import { timedCodecs } from "./decompression-time.ts";
 
 /** What a TLS connection is made with, as PEM. All of it absent: the authorities that Node knows, and no certificate of our own. */
 export interface TlsSettings {
@@ -53,17 +53,7 @@ export function createClusterDriver(
 ): KafkaDriver {
   const { fetchBytes } = connection;
   const tuning = fetchBytes === undefined ? {} : { maxBytesPerPartition: fetchBytes, maxBytes: Math.max(fetchBytes, defaultFetchBytes) };
-  // kafkajs' codecs can be timed. What the driver decompresses itself, from the wire, would count as time of the handler.
-  const driver = kafkajs({ ...kafkaConfigOf(connection), fetch: "records", ...tuning, ...session });
-  return {
-    name: driver.name,
-    capabilities: driver.capabilities,
-    async connect(subscription, sink) {
-      const opened = await driver.connect(subscription, sink);
-      timeDecompression(); // the driver has put its codecs into kafkajs' table by now
-      return opened;
-    },
-  };
+  return kafkajs({ ...kafkaConfigOf(connection), codecs: timedCodecs, ...tuning, ...session });
 }
 
 /** The limits that {@link createClusterDriver} fetches with, for a consumer of kafkajs: what is compared must fetch the same. */

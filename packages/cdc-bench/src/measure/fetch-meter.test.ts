@@ -130,6 +130,35 @@ describe("a metered driver", () => {
     expect(meter.waitMs).toBeLessThanOrEqual(meter.readingMs);
   });
 
+  test("tells decompressing while it waits from decompressing while a batch of another partition is at work", async () => {
+    let decompressed = 0;
+    let finish = (): void => {};
+    const batchOf = (partition: number) => ({ topic: "t", partition, recordCount: 1, nextOffset: 1n }) as FetchedBatch; // as much as is asked
+    const inner: KafkaDriver = {
+      ...memory({ broker: filledBroker() }),
+      connect: async (_subscription, sink) => {
+        decompressed = 100; // of another reading
+        sink.assigned([]);
+        decompressed += 5;
+        const first = sink.batch(batchOf(0));
+        decompressed += 20;
+        void sink.batch(batchOf(1));
+        finish();
+        await first;
+        decompressed += 3;
+        void sink.batch(batchOf(0));
+        decompressed += 40; // of a batch that is not handed over
+        return {} as DriverSession; // nobody asks it
+      },
+    };
+    const meter = meterDriver(inner, {}, { decompressedMs: () => decompressed });
+    let taken = 0;
+    const batch = (): Promise<void> | undefined => (taken++ === 0 ? new Promise((resolve) => (finish = resolve)) : undefined);
+    const sink: DriverSink = { assigned: () => {}, revoked: async () => {}, failed: () => {}, batch };
+    await meter.driver.connect({ groupId, topics: ["t"], from: "earliest", logger: silentLogger }, sink);
+    expect([meter.decompressedWaitingMs, meter.decompressedBusyMs]).toEqual([8, 20]);
+  });
+
   test("passes on whatever else a driver tells: what it waits for, and for how long the group keeps the member", async () => {
     const reported: string[] = [];
     const wait = { failed: () => {}, end: () => {} };

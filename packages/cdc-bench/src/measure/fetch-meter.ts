@@ -36,6 +36,10 @@ export interface FetchMeter {
   readonly sinceJoinMs: number | null;
   /** Time after the join in which the consumer had nothing to do. */
   readonly waitMs: number;
+  /** Of that, the time in which batches were decompressed. */
+  readonly decompressedWaitingMs: number;
+  /** The time in which batches were decompressed while the consumer had something to do: those of another partition. */
+  readonly decompressedBusyMs: number;
   /** From the first assignment to the first batch: looking up positions, and the first fetch. */
   readonly firstBatchMs: number;
   /** From the first assignment to the last batch taken. */
@@ -57,6 +61,11 @@ export interface MeterOptions {
   readonly commits?: boolean;
   /** Told of each batch. */
   readonly load?: ReadingLoad | undefined;
+  /**
+   * A counter of the time that decompressing has taken in this process.
+   * @default it stays at 0
+   */
+  readonly decompressedMs?: (() => number) | undefined;
 }
 
 export function meterDriver(inner: KafkaDriver, end: ReadingEnd, options: MeterOptions = {}): FetchMeter {
@@ -67,25 +76,31 @@ class Meter implements FetchMeter {
   readonly driver: KafkaDriver;
   readonly ended: Promise<void>;
   waitMs = 0;
+  decompressedWaitingMs = 0;
+  decompressedBusyMs = 0;
   batches = 0;
   commitMs = 0;
   readonly #commits: boolean;
   readonly #load: ReadingLoad | undefined;
+  readonly #decompressedMs: () => number;
   readonly #pending: Map<number, bigint> | undefined;
   /** The offset after the last that has come; before that, where the log starts. */
   readonly #reached: Map<number, bigint>;
   #connectedAtMs = 0;
   #joinedAtMs = 0;
   #idleSinceMs = 0;
+  /** What the counter said when the consumer last got something to do, or had done it. */
+  #lastDecompressedMs = 0;
   #firstBatchAtMs = 0;
   #lastBatchAtMs = 0;
   #busy = 0;
   #remaining: number;
   #end: () => void = () => {};
 
-  constructor(inner: KafkaDriver, end: ReadingEnd, { commits = false, load }: MeterOptions) {
+  constructor(inner: KafkaDriver, end: ReadingEnd, { commits = false, load, decompressedMs = () => 0 }: MeterOptions) {
     this.#commits = commits;
     this.#load = load;
+    this.#decompressedMs = decompressedMs;
     this.#remaining = end.maxRecords ?? Number.POSITIVE_INFINITY;
     this.#pending = end.endOffsets === undefined ? undefined : new Map(end.endOffsets);
     this.#reached = new Map(end.startOffsets);
@@ -164,6 +179,7 @@ class Meter implements FetchMeter {
     if (this.#joinedAtMs === 0) {
       this.#joinedAtMs = performance.now();
       this.#idleSinceMs = this.#joinedAtMs;
+      this.#lastDecompressedMs = this.#decompressedMs();
       this.#lastBatchAtMs = this.#joinedAtMs;
     }
     sink.assigned(assignments);
@@ -190,6 +206,7 @@ class Meter implements FetchMeter {
     }
     if (this.#busy++ === 0) {
       this.waitMs += performance.now() - this.#idleSinceMs;
+      this.decompressedWaitingMs += this.#decompressedSince();
     }
   }
 
@@ -200,6 +217,7 @@ class Meter implements FetchMeter {
     this.#load?.batchEnds();
     if (--this.#busy === 0) {
       this.#idleSinceMs = nowMs;
+      this.decompressedBusyMs += this.#decompressedSince();
     }
     this.#reached.set(batch.partition, batch.nextOffset);
     const endOffset = this.#pending?.get(batch.partition);
@@ -209,6 +227,13 @@ class Meter implements FetchMeter {
     if (this.#pending?.size === 0 || this.#remaining <= 0) {
       this.#end();
     }
+  }
+
+  /** What decompressing has taken since the last look. */
+  #decompressedSince(): number {
+    const before = this.#lastDecompressedMs;
+    this.#lastDecompressedMs = this.#decompressedMs();
+    return this.#lastDecompressedMs - before;
   }
 
   /** The part of the batch that belongs to the reading; undefined if there is none. */

@@ -66,7 +66,7 @@ export interface StageMeasure {
   readonly joinMs: number;
   /** Nothing to do: waiting for the next batch, without what decompressing took of it. */
   readonly fetchMs: number;
-  /** Decompressing batches, while nothing else was to do. 0 if it is not known. */
+  /** Decompressing batches. 0 if it is not known. */
   readonly decompressMs: number;
   /** Waiting for schemas to be fetched, once each. */
   readonly schemaMs: number;
@@ -96,14 +96,13 @@ export interface ReadingMeasure extends ReadingSoFar {
 
 /** Reads topics through the consumer and the decoder, as a service would, and measures what happens. Rejects with what halted it. */
 export async function measureReading(options: ReadingOptions): Promise<ReadingMeasure> {
-  const { schemas, decompressedMs = () => 0 } = options;
-  const fetched = meterDriver(options.driver, options.end, { commits: options.commits === true, load: options.load });
+  const { schemas, decompressedMs } = options;
+  const fetched = meterDriver(options.driver, options.end, { commits: options.commits === true, load: options.load, decompressedMs });
   const validated = options.validator === undefined ? null : meterValidator(options.validator);
   const decoded = meterDecoder(
     createDecoder({ ...(schemas !== undefined && { schemas }), ...(validated !== null && { jsonSchemaValidator: validated.validator }) }),
   );
-  const decompressedBeforeMs = decompressedMs();
-  const meters: Meters = { fetched, decoded, validated, decompressMs: () => decompressedMs() - decompressedBeforeMs };
+  const meters: Meters = { fetched, decoded, validated };
   const latency = options.measureLatency ? new LatencyMeter() : null;
   let events = 0;
   const consumer = createConsumer({
@@ -218,28 +217,29 @@ interface Meters {
   readonly fetched: FetchMeter;
   readonly decoded: DecodeMeter;
   readonly validated: ValidatorMeter | null;
-  /** Since the reading began. */
-  readonly decompressMs: () => number;
 }
 
 /**
- * The stages but for commits add up to the time that passed. Decompressing happens while the consumer waits, so it gets a part of that.
- * Decoding is an estimate, so it gets at most what waiting leaves; validating is inside of it.
+ * The stages but for commits add up to the time that passed. The driver decompresses a batch just before it hands it over: while the consumer
+ * waits, unless it is at work on a batch of another partition, which that time is no part of. Decoding is an estimate, so it gets at most what
+ * all this leaves; validating is inside of it.
  */
-function stagesOf(elapsedMs: number, { fetched, decoded, validated, decompressMs: decompressed }: Meters): StageMeasure {
+function stagesOf(elapsedMs: number, { fetched, decoded, validated }: Meters): StageMeasure {
   const waitMs = Math.min(fetched.waitMs, elapsedMs);
-  const decompressMs = Math.min(decompressed(), waitMs);
-  const schemaMs = Math.min(decoded.schemaMs, elapsedMs - waitMs);
-  const decodingMs = Math.min(decoded.decodeMs(), elapsedMs - waitMs - schemaMs);
+  const decompressedWaitingMs = Math.min(fetched.decompressedWaitingMs, waitMs);
+  const decompressedBusyMs = Math.min(fetched.decompressedBusyMs, elapsedMs - waitMs);
+  const busyMs = elapsedMs - waitMs - decompressedBusyMs;
+  const schemaMs = Math.min(decoded.schemaMs, busyMs);
+  const decodingMs = Math.min(decoded.decodeMs(), busyMs - schemaMs);
   const validateMs = Math.min(validated?.validateMs ?? 0, decodingMs);
   return {
     joinMs: fetched.joinMs,
-    fetchMs: waitMs - decompressMs,
-    decompressMs,
+    fetchMs: waitMs - decompressedWaitingMs,
+    decompressMs: decompressedWaitingMs + decompressedBusyMs,
     schemaMs,
     decodeMs: decodingMs - validateMs,
     validateMs,
-    handleMs: elapsedMs - waitMs - schemaMs - decodingMs,
+    handleMs: busyMs - schemaMs - decodingMs,
     commitMs: fetched.commitMs,
   };
 }

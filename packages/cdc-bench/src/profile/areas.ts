@@ -28,9 +28,9 @@ function theirs(name: string, path = ""): RegExp {
 
 /** The first that fits wins: what is more special stands first. */
 const rules: readonly AreaRule[] = [
-  { area: "decompress", file: ours("kafkajs", "codecs/") },
+  { area: "decompress", file: ours("record-batch", "codecs/") },
   { area: "commit", file: ours("(?:driver|kafkajs)", "(?:commits|commit-metadata)\\.") },
-  { area: "fetch", file: ours("(?:driver|kafkajs)", "") },
+  { area: "fetch", file: ours("(?:driver|kafkajs|record-batch)", "") },
   { area: "validate", file: ours("json-schema", "") },
   { area: "validate", file: theirs("ajv|ajv-formats|re2js") },
   { area: "decode", file: ours("decode", "") },

@@ -237,7 +237,7 @@ test("what waits of a response does not keep the rest of it in memory", async ()
   kept.keep = (address, fetched) => {
     frames.push(new WeakRef(fetched.bytes.buffer));
     if (assignment !== undefined) {
-      waiting.push(new FetchedAsBytes(fetched, assignment));
+      waiting.push(new FetchedAsBytes(fetched, assignment, {}));
     }
     return keep(address, fetched);
   };

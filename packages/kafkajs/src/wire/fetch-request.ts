@@ -1,20 +1,24 @@
 import { isKafkaJsDriverError } from "../errors.ts";
 import { WireReader } from "./wire-reader.ts";
 
-const fetchKey = 1;
+export const fetchKey = 1;
 /** The versions whose requests and responses are understood: those before Kafka's flexible encoding. */
 const maxVersion = 11;
 /** Where the correlation id stands: after the length, the key and the version. */
 const correlationIdAt = 8;
 
 /** What has to be known of a Fetch request to understand its response. */
-export interface FetchRequest {
-  /** The whole request. */
+export interface AskedRecords {
+  /** The request: the whole of it, or what follows its header. */
   readonly bytes: Buffer;
-  readonly correlationId: number;
   readonly version: number;
   /** What is asked for, by topic and partition. */
   readonly offsets: ReadonlyMap<string, ReadonlyMap<number, AskedOffset>>;
+}
+
+/** A whole Fetch request, as it is written to a socket. */
+export interface FetchRequest extends AskedRecords {
+  readonly correlationId: number;
   /** Where the topics begin. */
   readonly topicsAt: number;
   /** Where that begins which follows the topics. */
@@ -55,6 +59,13 @@ export function fetchRequestIn(bytes: Buffer): FetchRequest | null {
   }
 }
 
+/** What is asked for in a Fetch request without its header. Throws a `KafkaJsDriverError` if the bytes are none. */
+export function askedIn(bytes: Buffer, version: number): AskedRecords {
+  const reader = new WireReader(bytes, 0);
+  const { offsets } = readBody(reader, version);
+  return { bytes, version, offsets };
+}
+
 /** A response with nothing in it, as a whole frame. */
 export function emptyResponseTo({ correlationId, version }: FetchRequest): Buffer {
   const throttleBytes = version >= 1 ? 4 : 0;
@@ -82,7 +93,7 @@ export function requestAfter({ bytes, offsets }: FetchRequest, next: NextOffsets
 }
 
 /** Makes the request ask for as many bytes of each partition as `bytesOf` says, in place. */
-export function askForBytes({ bytes, offsets }: FetchRequest, bytesOf: (askedBytes: number, partitions: number) => number): void {
+export function askForBytes({ bytes, offsets }: AskedRecords, bytesOf: (askedBytes: number, partitions: number) => number): void {
   const asked = partitionsOf(offsets);
   for (const { maxBytes, maxBytesAt } of asked) {
     bytes.writeInt32BE(bytesOf(maxBytes, asked.length), maxBytesAt);
@@ -132,6 +143,10 @@ function readRequest(bytes: Buffer): FetchRequest {
   const version = reader.int16();
   const correlationId = reader.int32();
   reader.string(); // client id
+  return { bytes, correlationId, version, ...readBody(reader, version) };
+}
+
+function readBody(reader: WireReader, version: number): Pick<FetchRequest, "offsets" | "topicsAt" | "restAt"> {
   reader.skip(4 + 4 + 4); // replica id, max wait, min bytes
   reader.skip((version >= 3 ? 4 : 0) + (version >= 4 ? 1 : 0)); // max bytes, isolation level
   reader.skip(version >= 7 ? 4 + 4 : 0); // session id, session epoch
@@ -160,5 +175,5 @@ function readRequest(bytes: Buffer): FetchRequest {
     reader.string(); // rack id
   }
   reader.end();
-  return { bytes, correlationId, version, offsets, topicsAt, restAt };
+  return { offsets, topicsAt, restAt };
 }

@@ -1,8 +1,8 @@
 import { type AbortedTransaction, createRecordSetReader } from "@cdckit/record-batch";
-import type { FetchRequest } from "./fetch-request.ts";
+import type { AskedRecords } from "./fetch-request.ts";
 import { WireReader } from "./wire-reader.ts";
 
-/** What a response holds of one partition, in the bytes of its frame. */
+/** What a response holds of one partition, in its own bytes. */
 export interface FetchedPartition {
   readonly topic: string;
   readonly partition: number;
@@ -19,7 +19,7 @@ export interface FetchedPartition {
 
 /** A response as it is handed on. */
 export interface HandedOn {
-  readonly frame: Buffer;
+  readonly response: Buffer;
   /** Whether all records in it were replaced, no partition has an error, the broker asks for no pause, and there is more to fetch. */
   readonly hasMore: boolean;
 }
@@ -33,13 +33,19 @@ const isOlderMagic = (magic: number | undefined): boolean => magic === 0 || magi
 const uncountedBytes = 12;
 
 /**
- * The frame as it is handed on: the records of each partition that `keep` takes are replaced by what it returns. All others stay: empty ones,
- * those of a partition with an error, and messages of the formats before Kafka 0.11. If nothing is replaced, the frame is the one that came.
+ * The response as it is handed on: the records of each partition that `keep` takes are replaced by what it returns. All others stay: empty ones,
+ * those of a partition with an error, and messages of the formats before Kafka 0.11. If nothing is replaced, the response is the one that came.
+ * `bodyAt`: what stands before it, such as the header, stays as it is.
  *
  * https://kafka.apache.org/protocol#The_Messages_Fetch
  */
-export function replaceRecords(frame: Buffer, { version, offsets }: FetchRequest, keep: (fetched: FetchedPartition) => Buffer): HandedOn {
-  const reader = new WireReader(frame, 4 + 4); // length, correlation id
+export function replaceRecords(
+  response: Buffer,
+  bodyAt: number,
+  { version, offsets }: AskedRecords,
+  keep: (fetched: FetchedPartition) => Buffer,
+): HandedOn {
+  const reader = new WireReader(response, bodyAt);
   const parts: Buffer[] = [];
   let taken = 0;
   let isClean = (version >= 1 ? reader.int32() : 0) === 0; // throttle time
@@ -60,13 +66,13 @@ export function replaceRecords(frame: Buffer, { version, offsets }: FetchRequest
       const lengthAt = reader.at;
       const length = Math.max(0, reader.int32()); // -1 is null
       const start = reader.skip(length);
-      const bytes = inOneFormat(frame.subarray(start, reader.at));
+      const bytes = inOneFormat(response.subarray(start, reader.at));
       const asked = offsets.get(topic)?.get(partition);
       if (asked !== undefined && errorCode === 0 && length > magicAt && bytes[magicAt] === readMagic) {
         const records = { topic, partition, fromOffset: asked.offset, highWatermark, abortedTransactions, bytes };
         const nextOffset = endOf(records);
         const replacement = keep({ ...records, nextOffset });
-        parts.push(frame.subarray(taken, lengthAt), int32(replacement.length), replacement);
+        parts.push(response.subarray(taken, lengthAt), int32(replacement.length), replacement);
         taken = reader.at;
         hasMore ||= nextOffset > asked.offset && nextOffset < highWatermark;
       } else {
@@ -75,7 +81,7 @@ export function replaceRecords(frame: Buffer, { version, offsets }: FetchRequest
     }
   }
   reader.end();
-  return { frame: taken === 0 ? frame : joined([...parts, frame.subarray(taken)]), hasMore: hasMore && isClean };
+  return { response: taken === 0 ? response : Buffer.concat([...parts, response.subarray(taken)]), hasMore: hasMore && isClean };
 }
 
 /** The record batches before the first message of an older format, as the log of a topic has them whose format was set back. */
@@ -102,12 +108,6 @@ function readAborted(reader: WireReader): readonly AbortedTransaction[] {
     aborted.push({ producerId: reader.int64(), firstOffset: reader.int64() });
   }
   return aborted;
-}
-
-function joined(parts: readonly Buffer[]): Buffer {
-  const frame = Buffer.concat(parts);
-  frame.writeInt32BE(frame.length - 4, 0);
-  return frame;
 }
 
 function int32(value: number): Buffer {

@@ -115,7 +115,7 @@ test.each(versions.map(Number))(
       { partition: 3, errorCode: 0, records: Buffer.alloc(0) },
       { partition: 4, errorCode: 1, records: null },
     ]);
-    const { frame: handedOn } = replaceRecords(frame, request as never, (fetched) => {
+    const { response: handedOn } = replaceRecords(frame, 8, request as never, (fetched) => {
       taken.push(fetched);
       return kept.keep("b:9092", { ...fetched, unpackedTo: () => {} });
     });
@@ -131,7 +131,6 @@ test.each(versions.map(Number))(
         bytes: records,
       },
     ]);
-    expect(handedOn.readInt32BE()).toBe(handedOn.length - 4);
     expect(handedOn.readInt32BE(4)).toBe(4_711);
     if (version < 4) {
       return; // kafkajs reads only the formats before record batches here, and brokers send no others
@@ -170,7 +169,7 @@ test.each([
   const keep = (): Buffer => {
     throw new Error("expected that nothing is kept");
   };
-  expect(replaceRecords(frame, request as never, keep).frame).toBe(frame);
+  expect(replaceRecords(frame, 8, request as never, keep).response).toBe(frame);
 });
 
 test("of records whose format changes, the record batches come first, and what follows them is fetched after that", async () => {
@@ -179,7 +178,7 @@ test("of records whose format changes, the record batches come first, and what f
   const request = fetchRequestIn(await requestOf(11));
   const takenOf = (records: Buffer): Buffer[] => {
     const taken: Buffer[] = [];
-    replaceRecords(responseOf(11, "orders", [{ partition: 0, errorCode: 0, records }]), request as never, ({ bytes }) => {
+    replaceRecords(responseOf(11, "orders", [{ partition: 0, errorCode: 0, records }]), 8, request as never, ({ bytes }) => {
       taken.push(bytes);
       return Buffer.from("instead");
     });
@@ -267,7 +266,7 @@ test("a damaged response is read to its end, or is an error of its own kind", as
         damaged[at] = byte;
       }
       try {
-        const { frame: handedOn } = replaceRecords(damaged, request as never, () => Buffer.from("instead"));
+        const { response: handedOn } = replaceRecords(damaged, 8, request as never, () => Buffer.from("instead"));
         expect(handedOn.readInt32BE(4)).toBe(4_711);
       } catch (error) {
         expect(isKafkaJsDriverError(error) && error.code).toBe("protocol-mismatch");

@@ -1,19 +1,19 @@
 import type { OnReadOpts, Socket } from "node:net";
+import { BrokerRecords } from "./broker-records.ts";
 import { FetchAhead } from "./fetch-ahead.ts";
-import { askForBytes, emptyResponseTo, type FetchRequest, fetchRequestIn } from "./fetch-request.ts";
-import { type FetchedPartition, replaceRecords } from "./fetch-response.ts";
-import { FetchSize } from "./fetch-size.ts";
+import { emptyResponseTo, type FetchRequest, fetchRequestIn } from "./fetch-request.ts";
 import { FrameReader } from "./frame-reader.ts";
 import type { KeptFetches } from "./kept-fetches.ts";
+
+/** Where the body of a response begins in its frame: after the length and the correlation id. */
+const bodyAt = 4 + 4;
 
 /**
  * Stands between a socket and kafkajs. Frames go through as they are, apart from the responses to Fetch requests: their record batches are
  * kept, and kafkajs gets one record for those of each partition. The next Fetch request is sent ahead of kafkajs.
  */
 export class WireTap {
-  readonly #broker: string;
-  readonly #kept: KeptFetches;
-  readonly #size: FetchSize;
+  readonly #records: BrokerRecords;
   readonly #frames: FrameReader = new FrameReader((frame) => this.#receive(frame));
   /** The requests that are not answered, by correlation id. */
   readonly #asked = new Map<number, FetchRequest>();
@@ -24,9 +24,7 @@ export class WireTap {
 
   /** `broker`: its address, as kafkajs knows it. */
   constructor(broker: string, kept: KeptFetches) {
-    this.#broker = broker;
-    this.#kept = kept;
-    this.#size = new FetchSize(kept.largestMinFetchBytes);
+    this.#records = new BrokerRecords(broker, kept);
   }
 
   /** The option of the socket. With it, the socket itself emits no data. */
@@ -40,7 +38,7 @@ export class WireTap {
     const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
     this.#ahead = new FetchAhead({
       send: (request) => {
-        this.#askForBytes(request);
+        this.#records.askForBytes(request);
         return socket.writable && write(request.bytes); // kafkajs may have ended the connection
       },
       answer: (frame, asked) => this.#frames.orDestroyed(() => this.#handOn(frame, asked)),
@@ -70,18 +68,14 @@ export class WireTap {
     if (request === null) {
       return false;
     }
-    this.#kept.forget(this.#broker);
+    this.#records.forget();
     // A connection that has ended answers nothing. If the request is written, kafkajs hears of that.
     if (this.#socket?.writable === true && this.#ahead?.asked(request) === true) {
       return true;
     }
-    this.#askForBytes(request);
+    this.#records.askForBytes(request);
     this.#asked.set(request.correlationId, request);
     return false;
-  }
-
-  #askForBytes(request: FetchRequest): void {
-    askForBytes(request, (askedBytes, partitions) => this.#size.ofEachPartition(askedBytes, partitions));
   }
 
   #receive(frame: Buffer): void {
@@ -97,15 +91,11 @@ export class WireTap {
 
   /** Hands on the response to a Fetch request of kafkajs. */
   #handOn(frame: Buffer, request: FetchRequest): void {
-    const fetched: FetchedPartition[] = [];
-    const handedOn = replaceRecords(frame, request, (one) => {
-      fetched.push(one);
-      return this.#kept.keep(this.#broker, { ...one, unpackedTo: this.#size.learnerOf(one.bytes.length) });
-    });
-    this.#size.learnFrom(fetched);
-    if (handedOn.hasMore) {
+    const { response, hasMore, fetched } = this.#records.take(frame, bodyAt, request);
+    response.writeInt32BE(response.length - 4, 0);
+    if (hasMore) {
       this.#ahead?.answered(request, fetched); // before the records are handled
     }
-    this.#frames.handOn(handedOn.frame);
+    this.#frames.handOn(response);
   }
 }
