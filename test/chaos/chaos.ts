@@ -72,7 +72,7 @@ const maxRebalanceMs = 8_000;
 const maxExtraMs = 120_000;
 
 /** A round of them, in an order that the seed draws, and then a calm. */
-const faults = [
+export const faults = [
   "kill",
   "kill",
   "kill",

@@ -29,6 +29,12 @@ const drivers: readonly {
   readonly make: (brokers: readonly string[]) => KafkaDriver;
 }[] = [
   { name: "kafkajs", skip: null, noTime: -1, make: (brokers) => kafkajs({ brokers: [...brokers], maxWaitMs: 100 }) },
+  {
+    name: "kafkajs, own client",
+    skip: null,
+    noTime: -1,
+    make: (brokers) => kafkajs({ kafka: new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING }), maxWaitMs: 100 }),
+  },
   { name: "platformatic", skip: null, noTime: -1, make: (brokers) => platformatic({ brokers, maxWaitMs: 100 }) },
   { name: "confluent", skip: confluentIsMissing, noTime: 0, make: (brokers) => confluent({ brokers, maxWaitMs: 100 }) },
 ];

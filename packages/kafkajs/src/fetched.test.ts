@@ -1,7 +1,9 @@
 import { createRequire } from "node:module";
+import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { HeldPartitions } from "./assignments.ts";
-import { FetchedAsBytes } from "./fetched.ts";
+import { Fetched } from "./fetched.ts";
+import type { KafkaJsCodecs } from "./options.ts";
 
 const load = createRequire(import.meta.url);
 interface Encoded {
@@ -22,13 +24,13 @@ async function batchesOf(compression: number): Promise<Buffer> {
 }
 
 /** What was fetched of a partition: these bytes of a response. */
-function fetchedOf(bytes: Buffer, unpackedTo: (byteLength: number) => void = () => {}): FetchedAsBytes {
+function fetchedOf(bytes: Buffer, unpackedTo: (byteLength: number) => void = () => {}, codecs: KafkaJsCodecs = {}): Fetched {
   const [assignment] = new HeldPartitions().renew({ t: [0] });
   if (assignment === undefined) {
     throw new Error("expected the partition that was assigned");
   }
   const range = { topic: "t", partition: 0, fromOffset: 0n, nextOffset: 2n, highWatermark: 2n };
-  return new FetchedAsBytes({ ...range, abortedTransactions: [], bytes, unpackedTo }, assignment, {});
+  return new Fetched({ ...range, abortedTransactions: [], bytes, unpackedTo }, assignment, codecs);
 }
 
 test.each([
@@ -44,6 +46,16 @@ test.each([
   expect(said.length).toBe(1);
   expect(said[0]).toBeGreaterThanOrEqual(2 * valueBytes);
   expect(said[0]).toBeLessThan(2 * valueBytes + 300);
+});
+
+test("records are decompressed by a function of the application's own", async () => {
+  const limits: number[] = [];
+  const gunzip = (bytes: Uint8Array, maxBytes: number): Uint8Array => {
+    limits.push(maxBytes);
+    return gunzipSync(bytes, { maxOutputLength: maxBytes });
+  };
+  const batch = fetchedOf(await batchesOf(gzip), undefined, { gzip: gunzip }).next();
+  expect([batch?.recordCount, limits.length, (limits[0] ?? 0) > valueBytes]).toEqual([2, 2, true]);
 });
 
 test.each([

@@ -1,49 +1,8 @@
 import type { FetchedBatch, PartitionAssignment } from "@cdckit/consumer";
 import { createRecordSetReader, type RecordSetReader } from "@cdckit/record-batch";
 import type { KafkaJsCodecs } from "./options.ts";
-import { noteBatch, noteRecordSet } from "./landmarks.ts";
-import { type FetchedMessages, MessageBatch } from "./message-batch.ts";
+import { noteRecordSet } from "./landmarks.ts";
 import type { KeptFetch } from "./wire/kept-fetches.ts";
-
-/** What one fetch holds of one partition: the consumer gets it as one batch or as several, one after another. */
-export interface Fetched {
-  /** The offset after it: the next fetch begins here. */
-  readonly nextOffset: bigint;
-  /** How much memory it takes while it waits. */
-  readonly byteLength: number;
-  /** It will wait, or its handler is slow: it lets go of what it shares with other partitions. */
-  keep(): void;
-  /** Loads what reading it needs. Null if there is nothing to wait for. */
-  prepare(): Promise<void> | null;
-  /** The next batch, or null after the last one. Throws a `RecordBatchError` where the next record batch cannot be read. */
-  next(): FetchedBatch | null;
-}
-
-/** Messages that kafkajs has made. */
-export class FetchedAsMessages implements Fetched {
-  readonly nextOffset: bigint;
-  readonly byteLength: number;
-  #batch: MessageBatch | null;
-
-  constructor(messages: FetchedMessages, assignment: PartitionAssignment) {
-    this.#batch = new MessageBatch(messages, assignment);
-    this.nextOffset = this.#batch.nextOffset;
-    this.byteLength = this.#batch.byteLength;
-    noteBatch(assignment, messages.messages);
-  }
-
-  keep(): void {} // kafkajs' messages share the bytes of their response
-
-  prepare(): null {
-    return null;
-  }
-
-  next(): FetchedBatch | null {
-    const batch = this.#batch;
-    this.#batch = null;
-    return batch;
-  }
-}
 
 /**
  * A few records get bytes of their own at once: their handler may take long, and would hold the whole response for as long. Copying a larger part
@@ -54,9 +13,14 @@ const smallShare = 1 / 8;
 /** What waits is copied if it is a smaller part of its response. A larger part is not: that would cost more memory than it saves. */
 const smallShareOfWaiting = 1 / 2;
 
-/** Record batches as the broker has sent them. They are checked and decompressed when their turn comes. */
-export class FetchedAsBytes implements Fetched {
+/**
+ * What one fetch holds of one partition: record batches as the broker has sent them. They are checked and decompressed when their turn comes, and
+ * the consumer gets them as one batch or as several, one after another.
+ */
+export class Fetched {
+  /** The offset after it: the next fetch begins here. */
   readonly nextOffset: bigint;
+  /** How much memory it takes while it waits. */
   readonly byteLength: number;
   #fetched: KeptFetch;
   readonly #assignment: PartitionAssignment;
@@ -74,6 +38,7 @@ export class FetchedAsBytes implements Fetched {
     this.byteLength = fetched.bytes.length;
   }
 
+  /** It will wait, or its handler is slow: it lets go of what it shares with other partitions. */
   keep(): void {
     const fetched = this.#isBegun ? this.#fetched : withOwnBytes(this.#fetched, smallShareOfWaiting);
     if (fetched !== this.#fetched) {
@@ -82,14 +47,12 @@ export class FetchedAsBytes implements Fetched {
     }
   }
 
-  #open(): RecordSetReader<PartitionAssignment> {
-    return createRecordSetReader({ ...this.#fetched, assignment: this.#assignment }, { codecs: this.#codecs });
-  }
-
+  /** Loads what reading it needs. Null if there is nothing to wait for. */
   prepare(): Promise<void> | null {
     return this.#reader.prepare();
   }
 
+  /** The next batch, or null after the last one. Throws a `RecordBatchError` where the next record batch cannot be read. */
   next(): FetchedBatch | null {
     this.#isBegun = true;
     const set = this.#reader.read();
@@ -100,6 +63,10 @@ export class FetchedAsBytes implements Fetched {
       noteRecordSet(set);
     }
     return set;
+  }
+
+  #open(): RecordSetReader<PartitionAssignment> {
+    return createRecordSetReader({ ...this.#fetched, assignment: this.#assignment }, { codecs: this.#codecs });
   }
 }
 

@@ -49,19 +49,13 @@ function setUp({ resumes = () => {} }: { readonly resumes?: () => void } = {}) {
 }
 
 /** What one fetch holds: the consumer gets one batch after the other. */
-function fetchOf(...batches: string[]): Fetched {
-  return {
-    nextOffset: 0n,
-    byteLength: 1,
-    keep: () => {},
-    prepare: () => null,
-    next: () => (batches.shift() ?? null) as unknown as FetchedBatch | null,
-  };
+function fetchOf(batches: string[], keep: () => void = () => {}): Fetched {
+  return { byteLength: 1, keep, next: () => batches.shift() ?? null } as unknown as Fetched; // as much as is asked
 }
 
 test("a pause holds back the rest of a fetch whose batches are handled one after another, until the partition is resumed", async () => {
   const { begun, held, control, handOver, finished } = setUp();
-  void handOver.take(fetchOf("first", "second", "third"), held);
+  void handOver.take(fetchOf(["first", "second", "third"]), held);
   control.setPaused([held.assignment], true);
   await finished();
   expect(begun).toEqual(["first"]);
@@ -78,7 +72,7 @@ test("a fetch of a partition whose handler was slow lets go of what it shares be
   onTestFinished(() => now.mockRestore());
   const { begun, held, handOver, finished } = setUp();
   const kept: string[] = [];
-  const shared = (batch: string): Fetched => ({ ...fetchOf(batch), keep: () => kept.push(`${batch} after ${begun.length}`) });
+  const shared = (batch: string): Fetched => fetchOf([batch], () => kept.push(`${batch} after ${begun.length}`));
   void handOver.take(shared("first"), held);
   nowMs += 2; // longer than the patience
   await finished();
@@ -95,9 +89,9 @@ test("what fails after a batch was handled is reported, and ends no process", as
       throw broken;
     },
   });
-  void handOver.take(fetchOf("first"), held);
+  void handOver.take(fetchOf(["first"]), held);
   expect(handOver.hasRoom(held, 1_000)).toBe(true);
-  void handOver.take(fetchOf(), held);
+  void handOver.take(fetchOf([]), held);
   await finished();
   await finished();
   expect(failures).toEqual([broken]);
@@ -105,7 +99,7 @@ test("what fails after a batch was handled is reported, and ends no process", as
 
 test.each(["isGoing", "isOver"] as const)("the fetches of a partition are not resumed when it %s", async (why) => {
   const { calls, held, control, handOver, finished } = setUp();
-  void handOver.take(fetchOf("first"), held);
+  void handOver.take(fetchOf(["first"]), held);
   control.hold(held, true);
   held[why] = true;
   await finished();

@@ -1,7 +1,6 @@
 import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
 import { preflight } from "@cdckit/driver";
 import type { Consumer, Kafka, KafkaConfig, PartitionAssigner, ProducerConfig } from "kafkajs";
-import { installCodecs, type CodecTable } from "./install-codecs.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
 import { whyNotLoaded } from "./why-not-loaded.ts";
 import { withoutIdleTimers } from "./idle-timers.ts";
@@ -89,7 +88,6 @@ interface Client {
 
 async function connect(options: ResolvedKafkaJsOptions, subscription: Subscription, sink: DriverSink): Promise<DriverSession> {
   const module = await loadKafkaJs();
-  installCodecs(module.CompressionCodecs as unknown as CodecTable); // its type does not say that codecs can be added
   const client = clientOf(options, subscription, module, sink);
   const { signal, logger } = subscription;
   if (options.client.kind === "own") {

@@ -3,28 +3,7 @@ import { type Landmark, noteLandmarks } from "@cdckit/driver";
 import { createRecordSetReader, type RecordSet } from "@cdckit/record-batch";
 import type { FetchedPartition } from "./wire/fetch-response.ts";
 
-/** The part of kafkajs' messages that is used here. `batchContext` is missing in its types. */
-export interface MessageInBatch {
-  readonly offset: string;
-  /** Absent in Kafka's oldest message format, 0. */
-  readonly timestamp?: string;
-  readonly batchContext?: { readonly partitionLeaderEpoch?: number };
-}
-
-/** Remembers the first and the last record of a batch if the brokers have no topic ids. */
-export function noteBatch(assignment: PartitionAssignment, messages: readonly MessageInBatch[]): void {
-  const [first] = messages;
-  const last = messages.at(-1);
-  if (first !== undefined && last !== undefined && (assignment.topicId ?? null) === null) {
-    noteLandmarks(assignment, landmarkOf(first), landmarkOf(last));
-  }
-}
-
-export function landmarkOf({ offset, timestamp = "-1", batchContext }: MessageInBatch): Landmark {
-  return { offset: BigInt(offset), timestamp, leaderEpoch: batchContext?.partitionLeaderEpoch ?? -1 };
-}
-
-/** The same for records in their bytes. */
+/** Remembers the first and the last record of a set if the brokers have no topic ids. */
 export function noteRecordSet(set: RecordSet<PartitionAssignment>): void {
   if ((set.assignment.topicId ?? null) !== null || set.recordCount === 0) {
     return;
@@ -46,6 +25,8 @@ function landmarkAt(set: RecordSet, record: number): Landmark {
 /** The attribute of a batch that holds a marker of a transaction, and where it stands. */
 const controlBit = 0x20;
 const controlBitAt = 22;
+/** Where the message format stands. Only format 2 has markers. */
+const magicAt = 16;
 
 /**
  * The records of the first batch, those of aborted transactions included. A marker of a transaction is a record that no landmark is like: a consumer
@@ -53,7 +34,7 @@ const controlBitAt = 22;
  */
 export async function landmarksIn(fetched: FetchedPartition): Promise<readonly Landmark[]> {
   const { bytes, fromOffset } = fetched;
-  if (((bytes[controlBitAt] ?? 0) & controlBit) !== 0) {
+  if (bytes[magicAt] === 2 && ((bytes[controlBitAt] ?? 0) & controlBit) !== 0) {
     return [{ offset: fromOffset, timestamp: "", leaderEpoch: -1 }];
   }
   const reader = createRecordSetReader({ ...fetched, abortedTransactions: [], assignment: null });

@@ -48,6 +48,13 @@ describe("options of the kafkajs driver", () => {
       "a positive integer, at most 2147483647, found 2147483648",
     ],
     ["an option that is nothing like any", { brokers: ["b:9092"], xyz: 1 }, "xyz is no option; there are brokers, ssl, sasl"],
+    ["codecs that are none", { brokers: ["b:9092"], codecs: "gzip" }, "expected codecs to be an object of functions, found gzip"],
+    ["an unknown compression", { brokers: ["b:9092"], codecs: { brotli: () => {} } }, "codecs.brotli is no compression of Kafka's"],
+    [
+      "a codec that is no function",
+      { brokers: ["b:9092"], codecs: { gzip: true } },
+      "expected codecs.gzip to be a function, found boolean",
+    ],
     ["sockets of one's own", { brokers: ["b:9092"], socketFactory: () => {} }, "socketFactory is not taken: the driver makes the sockets"],
     [
       "an unknown mechanism",

@@ -5,7 +5,6 @@ import { expect, test } from "vitest";
 import { type Held, HeldPartitions } from "./assignments.ts";
 import { PartitionReader, type PartitionReaderParts } from "./partition-reader.ts";
 import { TopicRecheck } from "./topic-recheck.ts";
-import { KeptFetches } from "./wire/kept-fetches.ts";
 
 interface Log {
   readonly low?: bigint;
@@ -58,7 +57,7 @@ function setUp(before: string | null, after: string | null, { low = 0n, high = 0
     heartbeats: { during: <Result>(work: Promise<Result>) => work },
     handOver: { isBusy: () => isBusy, take: ({ nextOffset }: { readonly nextOffset: bigint }) => did.push(`passed to ${nextOffset}`) },
     sink: { skipped: (_: unknown, __: unknown, offset: bigint) => did.push(`goes on at ${offset}`) },
-    kept: new KeptFetches(),
+    kept: { take: () => ({ topic: "t", partition: 0, fromOffset: 0n }) },
     waits: {
       failed: (_: unknown, cause: Error) => did.push(cause.message.replace(/.*out of range, /, "waits: ")),
       end: () => did.push("found"),
@@ -72,7 +71,7 @@ function setUp(before: string | null, after: string | null, { low = 0n, high = 0
 /** What becomes of a batch at another offset than the expected one. */
 async function outcomeOf(...[before, after, log]: Parameters<typeof setUp>): Promise<readonly string[]> {
   const { reader, did, topicCheck } = setUp(before, after, log);
-  const batch = { topic: "t", partition: 0, fetchedOffset: "0", messages: [] };
+  const batch = { topic: "t", partition: 0, messages: [{ key: null, value: null }] };
   await reader.take({ batch, isStale: () => false } as unknown as EachBatchPayload);
   topicCheck.stop();
   return did;

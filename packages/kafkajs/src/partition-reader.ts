@@ -11,16 +11,16 @@ import {
   type StillHeld,
   whileHeld,
 } from "@cdckit/driver";
-import type { Batch, EachBatchPayload } from "kafkajs";
+import type { EachBatchPayload } from "kafkajs";
 import type { Held, HeldPartitions } from "./assignments.ts";
 import { makeError } from "./errors.ts";
 import type { HandOver } from "./hand-over.ts";
 import type { Heartbeats } from "./heartbeat.ts";
 import type { KafkaJsCodecs } from "./options.ts";
-import { FetchedAsBytes, FetchedAsMessages, type Fetched } from "./fetched.ts";
+import { Fetched } from "./fetched.ts";
 import type { PartitionControl } from "./partition-control.ts";
 import type { TopicRecheck } from "./topic-recheck.ts";
-import type { KeptFetches } from "./wire/kept-fetches.ts";
+import type { KeptFetch, KeptFetches } from "./wire/kept-fetches.ts";
 
 export interface PartitionReaderParts {
   readonly brokers: Pick<BrokerQuestions, "ends">;
@@ -33,7 +33,7 @@ export interface PartitionReaderParts {
   readonly heartbeats: Heartbeats;
   readonly topicCheck: TopicRecheck;
   /** The record batches that were taken out of Fetch responses. */
-  readonly kept: KeptFetches;
+  readonly kept: Pick<KeptFetches, "take">;
   /** Decompressions of the application's own. */
   readonly codecs: KafkaJsCodecs;
   /** Gets partitions whose offset is out of range for one broker, and not for the others. */
@@ -49,9 +49,6 @@ type Finding = "lost" | "there" | "unknown";
 /** How long kafkajs waits before it asks again for an offset that was out of range, and of which nothing is known to be lost. */
 const askAgainAfterMs = 200;
 
-/** The batch has the offset of its fetch, but kafkajs' types leave it out. */
-type BatchWithFetchedOffset = Batch & { readonly fetchedOffset?: string };
-
 /** Takes what kafkajs has fetched, if it was fetched at the end of the last batch: kafkajs itself goes on anywhere after an offset that is gone. */
 export class PartitionReader {
   readonly #parts: PartitionReaderParts;
@@ -60,13 +57,15 @@ export class PartitionReader {
     this.#parts = parts;
   }
 
-  /** A batch of kafkajs. */
+  /** A batch of kafkajs: one record, which stands for what was fetched. */
   async take(payload: EachBatchPayload): Promise<void> {
-    const { batch } = payload;
-    const held = this.#held(batch);
+    const { messages, topic, partition } = payload.batch;
+    const [standIn] = messages;
+    const kept = standIn === undefined ? undefined : this.#parts.kept.take(standIn); // undefined if not kept long enough: kafkajs fetches it again
+    const held = this.#held({ topic, partition });
     // After a rebalance is announced, kafkajs still hands over the rest of the fetch. After a seek, it hands over an outdated batch.
-    if (held !== null && !payload.isStale()) {
-      await whileHeld(held, (still) => this.#take(payload, held, still));
+    if (kept !== undefined && held !== null && !payload.isStale()) {
+      await whileHeld(held, (still) => this.#take(kept, payload, held, still));
     }
   }
 
@@ -115,40 +114,28 @@ export class PartitionReader {
     return held === undefined || held.isStarting || held.isOver ? null : held;
   }
 
-  async #take(payload: EachBatchPayload, held: Held, still: StillHeld): Promise<void> {
-    const { topicCheck, handOver, heartbeats } = this.#parts;
-    const { batch } = payload;
+  async #take(kept: KeptFetch, payload: EachBatchPayload, held: Held, still: StillHeld): Promise<void> {
+    const { topicCheck, handOver, heartbeats, waits, codecs } = this.#parts;
     const isDue = held.failedFetches !== held.checkedFetches || topicCheck.isDue;
     if (isDue && !(await still(heartbeats.during(topicCheck.isSame(held))))) {
       return;
     }
-    if (!isNext(batch, held)) {
+    if (held.expected !== null && held.expected !== kept.fromOffset) {
       await heartbeats.during(this.#investigate(held, still, "warn"));
       return;
     }
-    this.#parts.waits.end(held);
-    const next = this.#fetched(payload, held);
-    const preparation = next?.prepare() ?? null;
+    waits.end(held);
+    const fetched = new Fetched(kept, held.assignment, codecs);
+    const preparation = fetched.prepare();
     if (preparation !== null) {
       await still(preparation);
     }
-    if (next !== null && handOver.hasRoom(held, next.byteLength)) {
+    if (handOver.hasRoom(held, fetched.byteLength)) {
       // Only here, because a batch that was investigated or left must be fetched again. Once resolved, it would not be.
-      payload.resolveOffset(String(next.nextOffset - 1n));
-      held.expected = next.nextOffset;
-      await handOver.take(next, held);
+      payload.resolveOffset(String(fetched.nextOffset - 1n));
+      held.expected = fetched.nextOffset;
+      await handOver.take(fetched, held);
     }
-  }
-
-  /** What was fetched. Null if it was kept for kafkajs, but not long enough. */
-  #fetched({ batch }: EachBatchPayload, { assignment }: Held): Fetched | null {
-    const { kept, codecs } = this.#parts;
-    const [message] = batch.messages;
-    if (message === undefined || !kept.isStandIn(message)) {
-      return new FetchedAsMessages(batch, assignment);
-    }
-    const bytes = kept.take(message);
-    return bytes === undefined ? null : new FetchedAsBytes(bytes, assignment, codecs);
   }
 
   /**
@@ -205,11 +192,6 @@ export class PartitionReader {
     sink.skipped?.(assignment, lost, position);
     control.seek(assignment, position);
   }
-}
-
-/** Whether the batch was fetched at the end of the last one. */
-function isNext({ fetchedOffset }: BatchWithFetchedOffset, { expected }: Held): boolean {
-  return expected === null || fetchedOffset === undefined || BigInt(fetchedOffset) === expected;
 }
 
 function outOfRangeError({ assignment, expected }: Held, finding: Exclude<Finding, "lost">): DriverError<string> {

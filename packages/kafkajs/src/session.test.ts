@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import { type PartitionAssignment, silentLogger, type Subscription } from "@cdckit/consumer";
 import { placeOf, type Position } from "@cdckit/driver";
 import { ProbeSink } from "@cdckit/testkit";
@@ -8,6 +9,13 @@ import type { BrokerOffsets } from "./broker-offsets.ts";
 import { resolveKafkaJsOptions } from "./options.ts";
 import { KafkaJsSession } from "./session.ts";
 import { KeptFetches } from "./wire/kept-fetches.ts";
+
+const load = createRequire(import.meta.url);
+interface Encoded {
+  readonly buffer: Buffer;
+}
+const { RecordBatch } = load("kafkajs/src/protocol/recordBatch/v0") as { readonly RecordBatch: (parts: object) => Promise<Encoded> };
+const toRecord = load("kafkajs/src/protocol/recordBatch/record/v0") as (parts: object) => Encoded;
 
 type Places = readonly { readonly topic: string; readonly partitions: readonly number[] }[];
 
@@ -26,8 +34,13 @@ class PretendedKafkaJs {
   readonly paused = new Set<string>();
   hasGroup = false;
   beats = 0;
+  readonly #kept: KeptFetches;
   #eachBatch: (payload: EachBatchPayload) => Promise<void> = () => Promise.resolve();
   readonly #listeners = new Map<string, ((event: object) => void)[]>();
+
+  constructor(kept: KeptFetches) {
+    this.#kept = kept;
+  }
 
   on(event: string, listener: (event: object) => void): void {
     this.#listeners.set(event, [...(this.#listeners.get(event) ?? []), listener]);
@@ -70,17 +83,13 @@ class PretendedKafkaJs {
     this.#listeners.get(event)?.forEach((listener) => listener({ payload }));
   }
 
-  /** Fetches one record, and hands it over. */
-  fetch(partition: number, offset: number): Promise<void> {
-    const message = { offset: String(offset), timestamp: "0", key: null, value: Buffer.from("v"), headers: {} };
-    const batch = {
-      topic: "t",
-      partition,
-      fetchedOffset: String(offset),
-      highWatermark: "100",
-      messages: [message],
-      lastOffset: () => String(offset),
-    };
+  /** Fetches one record, and hands over what stands for it. */
+  async fetch(partition: number, offset: number): Promise<void> {
+    const place = { topic: "t", partition, fromOffset: BigInt(offset), nextOffset: BigInt(offset) + 1n, highWatermark: 100n };
+    const { buffer } = await RecordBatch({ firstOffset: offset, records: [toRecord({ value: Buffer.from("v") })] });
+    const standIn = this.#kept.keep("b:9092", { ...place, abortedTransactions: [], bytes: buffer, unpackedTo: () => {} }, 11);
+    const message = { key: standIn.subarray(66, 82), value: standIn.subarray(83, 91) };
+    const batch = { topic: "t", partition, messages: [message] };
     const payload = { batch, isStale: () => false, resolveOffset: () => {}, heartbeat: async () => void this.beats++ };
     return this.#eachBatch(payload as unknown as EachBatchPayload); // as much as is asked
   }
@@ -99,7 +108,8 @@ function namesOf(places: Places): readonly string[] {
 /** A session that has two partitions, each of which begins at 0. */
 async function setUp({ topics = ["t"] }: { readonly topics?: Subscription["topics"] } = {}) {
   const low = { value: 0n, known: Promise.resolve() };
-  const kafka = new PretendedKafkaJs();
+  const kept = new KeptFetches();
+  const kafka = new PretendedKafkaJs(kept);
   const sink = new ProbeSink();
   const committed: string[] = [];
   const positions = new Map<string, Position>();
@@ -126,7 +136,7 @@ async function setUp({ topics = ["t"] }: { readonly topics?: Subscription["topic
     },
     tuning,
     brokers: "b:9092",
-    kept: new KeptFetches(),
+    kept,
     reconnect: () => {},
     endFetches: () => {},
     destroySockets: () => {},

@@ -36,7 +36,7 @@ export class BrokerRecords {
     const fetched: FetchedPartition[] = [];
     const handedOn = replaceRecords(response, bodyAt, asked, (one) => {
       fetched.push(one);
-      return this.#kept.keep(this.#broker, { ...one, unpackedTo: this.#size.learnerOf(one.bytes.length) });
+      return this.#kept.keep(this.#broker, { ...one, unpackedTo: this.#size.learnerOf(one.bytes.length) }, asked.version);
     });
     this.#size.learnFrom(fetched);
     return { ...handedOn, fetched };

@@ -6,7 +6,7 @@ import { runInNewContext } from "node:vm";
 import { crc32c } from "@cdckit/record-batch";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { HeldPartitions } from "../assignments.ts";
-import { FetchedAsBytes } from "../fetched.ts";
+import { Fetched } from "../fetched.ts";
 import { fetchRequestIn } from "./fetch-request.ts";
 import { FrameSplitter } from "./frame-splitter.ts";
 import { KeptFetches } from "./kept-fetches.ts";
@@ -232,14 +232,14 @@ test("what waits of a response does not keep the rest of it in memory", async ()
   const gc = runInNewContext("gc") as () => void;
   const [assignment] = new HeldPartitions().renew({ [topic]: [0] });
   const frames: WeakRef<ArrayBufferLike>[] = [];
-  const waiting: FetchedAsBytes[] = [];
+  const waiting: Fetched[] = [];
   const keep = kept.keep.bind(kept);
-  kept.keep = (address, fetched) => {
+  kept.keep = (address, fetched, version) => {
     frames.push(new WeakRef(fetched.bytes.buffer));
     if (assignment !== undefined) {
-      waiting.push(new FetchedAsBytes(fetched, assignment, {}));
+      waiting.push(new Fetched(fetched, assignment, {}));
     }
-    return keep(address, fetched);
+    return keep(address, fetched, version);
   };
   await ask(1, { 0: 0n, 1: 50n, 2: 30n });
   kept.clear();

@@ -13,7 +13,7 @@ export interface FetchedPartition {
   /** The offset after the last readable record, as `LogRange` has it: the last stable offset if the broker knows it. */
   readonly highWatermark: bigint;
   readonly abortedTransactions: readonly AbortedTransaction[];
-  /** Record batches. The last one may be incomplete. */
+  /** Record batches, or messages of the formats before Kafka 0.11. The last one may be incomplete. */
   readonly bytes: Buffer;
 }
 
@@ -24,18 +24,10 @@ export interface HandedOn {
   readonly hasMore: boolean;
 }
 
-/** Where the magic stands in a record batch, and in a message of the older formats. */
-const magicAt = 16;
-const readMagic = 2;
-/** The message formats before record batches are 0 and 1. */
-const isOlderMagic = (magic: number | undefined): boolean => magic === 0 || magic === 1;
-/** Bytes of a record batch, and of a message of the older formats, before its length begins to count. */
-const uncountedBytes = 12;
-
 /**
  * The response as it is handed on: the records of each partition that `keep` takes are replaced by what it returns. All others stay: empty ones,
- * those of a partition with an error, and messages of the formats before Kafka 0.11. If nothing is replaced, the response is the one that came.
- * `bodyAt`: what stands before it, such as the header, stays as it is.
+ * and those of a partition with an error. If nothing is replaced, the response is the one that came. `bodyAt`: what stands before it, such as the
+ * header, stays as it is.
  *
  * https://kafka.apache.org/protocol#The_Messages_Fetch
  */
@@ -66,9 +58,9 @@ export function replaceRecords(
       const lengthAt = reader.at;
       const length = Math.max(0, reader.int32()); // -1 is null
       const start = reader.skip(length);
-      const bytes = inOneFormat(response.subarray(start, reader.at));
+      const bytes = response.subarray(start, reader.at);
       const asked = offsets.get(topic)?.get(partition);
-      if (asked !== undefined && errorCode === 0 && length > magicAt && bytes[magicAt] === readMagic) {
+      if (asked !== undefined && errorCode === 0 && length > 0) {
         const records = { topic, partition, fromOffset: asked.offset, highWatermark, abortedTransactions, bytes };
         const nextOffset = endOf(records);
         const replacement = keep({ ...records, nextOffset });
@@ -82,19 +74,6 @@ export function replaceRecords(
   }
   reader.end();
   return { response: taken === 0 ? response : Buffer.concat([...parts, response.subarray(taken)]), hasMore: hasMore && isClean };
-}
-
-/** The record batches before the first message of an older format, as the log of a topic has them whose format was set back. */
-function inOneFormat(bytes: Buffer): Buffer {
-  let at = 0;
-  while (at + magicAt < bytes.length && bytes[at + magicAt] === readMagic) {
-    const length = bytes.readInt32BE(at + uncountedBytes - 4);
-    if (length < 0) {
-      return bytes; // it is damaged, and whoever reads it says so
-    }
-    at += uncountedBytes + length;
-  }
-  return at > 0 && at < bytes.length && isOlderMagic(bytes[at + magicAt]) ? bytes.subarray(0, at) : bytes;
 }
 
 /** The offset at which the next fetch begins, if all of the records can be read. */

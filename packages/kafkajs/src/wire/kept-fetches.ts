@@ -4,6 +4,8 @@ import type { FetchedPartition } from "./fetch-response.ts";
 
 const markBytes = 16;
 const numberBytes = 8;
+/** The version of responses from which on they have record batches. In those before, kafkajs reads only messages of the older formats. */
+const batchesFrom = 4;
 
 /** The part of kafkajs' messages that is used here. */
 export interface StandInMessage {
@@ -32,22 +34,20 @@ export class KeptFetches {
     this.largestMinFetchBytes = largestMinFetchBytes;
   }
 
-  /** Keeps it, and returns a record batch that stands for it: one record at the offset that was asked for. */
-  keep(broker: string, fetched: KeptFetch): Buffer {
+  /** Keeps it, and returns what stands for it in a response of this version: one record at the offset that was asked for. */
+  keep(broker: string, fetched: KeptFetch, version: number): Buffer {
     const kept = this.#byBroker.get(broker) ?? new Map<bigint, KeptFetch>();
     this.#byBroker.set(broker, kept);
     this.#last++;
     kept.set(this.#last, fetched);
-    return standIn(fetched.fromOffset, this.#mark, this.#last);
+    return (version < batchesFrom ? messageOf : batchOf)(fetched.fromOffset, this.#mark, this.#last);
   }
 
-  /** Whether the message stands for record batches. */
-  isStandIn({ key }: StandInMessage): boolean {
-    return key !== null && this.#mark.equals(key);
-  }
-
-  /** What the message stands for. It is given once. Undefined if it is not kept any more. */
-  take({ value }: StandInMessage): KeptFetch | undefined {
+  /** What the message stands for. It is given once. Undefined if it is not kept any more, and for any other message. */
+  take({ key, value }: StandInMessage): KeptFetch | undefined {
+    if (key === null || !this.#mark.equals(key)) {
+      return undefined;
+    }
     const number = Buffer.from(value ?? []).readBigInt64BE();
     for (const kept of this.#byBroker.values()) {
       const fetched = kept.get(number);
@@ -69,8 +69,20 @@ export class KeptFetches {
   }
 }
 
+/** A message of format 0. Its checksum is left out, because kafkajs does not look at it. https://kafka.apache.org/documentation/#messageset */
+function messageOf(offset: bigint, mark: Uint8Array, number: bigint): Buffer {
+  const message = Buffer.alloc(12 + 6 + 4 + markBytes + 4 + numberBytes);
+  message.writeBigInt64BE(offset, 0);
+  message.writeInt32BE(message.length - 12, 8);
+  message.writeInt32BE(markBytes, 18);
+  message.set(mark, 22);
+  message.writeInt32BE(numberBytes, 22 + markBytes);
+  message.writeBigInt64BE(number, 26 + markBytes);
+  return message;
+}
+
 /** https://kafka.apache.org/documentation/#recordbatch */
-function standIn(offset: bigint, mark: Uint8Array, number: bigint): Buffer {
+function batchOf(offset: bigint, mark: Uint8Array, number: bigint): Buffer {
   const batch = Buffer.alloc(61 + 5 + markBytes + 1 + numberBytes + 1);
   batch.writeBigInt64BE(offset, 0);
   batch.writeInt32BE(batch.length - 12, 8);
