@@ -63,6 +63,18 @@ describe("the types of handlers", () => {
     // @ts-expect-error -- no operation
     expect(() => typed().on("sales.orders", { ops: ["insert"], batch: () => {} })).toThrow("ops expects");
     typed().on("*", { columns: ["id"], create: () => {} });
+    // The compiler's error stands at the mistake, and not at the name of the table.
+    const misspelt = () =>
+      typed().on("sales.orders", {
+        // @ts-expect-error -- no handler
+        created: () => {},
+      });
+    expect(misspelt).toThrow('handler "created" is unknown');
+    typed().on("sales.orders", {
+      // @ts-expect-error -- a column that the table does not have
+      columns: ["id", "totl"],
+      update: () => {},
+    });
     const untyped = () => createConsumer(options);
     untyped().on("sales.orders", {
       columns: ["id"],

@@ -23,25 +23,12 @@ import { OpenTelemetryObserver } from "./observe/opentelemetry.ts";
 import { registerPrometheus } from "./observe/prometheus.ts";
 import { Waits } from "./observe/waits.ts";
 import { type ConsumerOptions, type ResolvedConsumerOptions, resolveConsumerOptions } from "./options.ts";
-import type {
-  AnyHandler,
-  ControlEvents,
-  ControlKind,
-  EventHandler,
-  KeyOf,
-  RowOf,
-  TableEvent,
-  KeyedTableHandlers,
-  SelectedColumns,
-  StreamEvent,
-  TableHandlers,
-  UntypedPattern,
-  WholeRows,
-} from "./routing/handlers.ts";
+import type { KeyOf, RowOf, TableEvent, StreamEvent, UntypedPattern } from "./routing/handlers.ts";
 import { MatchReport } from "./routing/match-report.ts";
 import { MatchWatch } from "./routing/match-watch.ts";
 import { Router } from "./routing/router.ts";
-import type { KeyChecks, RowChecks } from "./routing/row-checks.ts";
+import type { On } from "./routing/on.ts";
+import type { RowChecks } from "./routing/row-checks.ts";
 import { checkRegistry } from "./registry-check.ts";
 import { type OffsetOption, offsetOf } from "./start-position.ts";
 import { isSubscribed } from "./subscribed-topics.ts";
@@ -60,65 +47,12 @@ import { bindMethods } from "./bind-methods.ts";
  * the types of their rows and keys ({@link TableTypes}), as `cdc-bench types` writes it.
  */
 export interface Consumer<Tables extends object = Record<never, never>> {
-  /** Handles events that belong to no table, by kind: `"heartbeat"`, `"transaction"`, ... */
-  on<Kind extends ControlKind>(kind: Kind, handler: EventHandler<ControlEvents[Kind]>): this;
-  /** Handles every event that no other handler takes. */
-  on(pattern: "*", handler: AnyHandler | (TableHandlers & (WholeRows | SelectedColumns<string>))): this;
   /**
-   * Handles the events of a table. The pattern is its name (`"database.schema.table"`), the end of its name (`"schema.table"` or `"table"`;
-   * `"database.table"` if the source has no schemas), or the name of its topic. `"*"` takes what no other handler took. With `Tables`, the
-   * pattern is one of its names. A pattern that takes no event of what is read, or takes several tables, is a warning and a reason in
-   * `health()`. `checks` are validators that rows and keys must pass before a handler gets them.
+   * Registers handlers: of a table, of a kind of events that belong to no table (`"heartbeat"`, `"transaction"`, ...), or of every event that
+   * no other handler takes (`"*"`). Returns the consumer. Throws a `ConsumerError`: `invalid-handler` for what is no handler, `wrong-phase`
+   * after `run()`.
    */
-  on<Name extends keyof Tables & string>(
-    pattern: Name,
-    handlers: KeyedTableHandlers<RowOf<Tables[Name]>, KeyOf<Tables[Name]>> & WholeRows,
-    checks: KeyChecks<RowOf<Tables[Name]>, KeyOf<Tables[Name]>>,
-  ): this;
-  on<Name extends keyof Tables & string>(
-    pattern: Name,
-    handlers: TableHandlers<RowOf<Tables[Name]>, KeyOf<Tables[Name]>> & WholeRows,
-    checks?: RowChecks<RowOf<Tables[Name]>, KeyOf<Tables[Name]>>,
-  ): this;
-  on<Row = Columns, Key = Columns>(
-    pattern: UntypedPattern<Tables>,
-    handlers: KeyedTableHandlers<Row, Key> & WholeRows,
-    checks: KeyChecks<Row, Key>,
-  ): this;
-  on<Row = Columns, Key = Columns>(
-    pattern: UntypedPattern<Tables>,
-    handlers: TableHandlers<Row, Key> & WholeRows,
-    checks?: RowChecks<Row, Key>,
-  ): this;
-  /**
-   * Handles the events of a table by some of its columns: `{ columns: ["id", "state"], update }`. Rows have these columns alone, in their
-   * types too. Without `Tables`, columns are `unknown`, or those of the row type in `on<Row, Key, "id" | "state">`.
-   */
-  on<Name extends keyof Tables & string, Column extends keyof RowOf<Tables[Name]> & string>(
-    pattern: Name,
-    handlers: KeyedTableHandlers<Pick<RowOf<Tables[Name]>, Column>, KeyOf<Tables[Name]>> & SelectedColumns<Column>,
-    checks: KeyChecks<Pick<RowOf<Tables[Name]>, Column>, KeyOf<Tables[Name]>>,
-  ): this;
-  on<Name extends keyof Tables & string, Column extends keyof RowOf<Tables[Name]> & string>(
-    pattern: Name,
-    handlers: TableHandlers<Pick<RowOf<Tables[Name]>, Column>, KeyOf<Tables[Name]>> & SelectedColumns<Column>,
-    checks?: RowChecks<Pick<RowOf<Tables[Name]>, Column>, KeyOf<Tables[Name]>>,
-  ): this;
-  on<Column extends string>(
-    pattern: UntypedPattern<Tables>,
-    handlers: TableHandlers<Pick<Columns, Column>> & SelectedColumns<Column>,
-    checks?: RowChecks<Pick<Columns, Column>, Columns>,
-  ): this;
-  on<Row extends object, Key, Column extends keyof Row & string>(
-    pattern: UntypedPattern<Tables>,
-    handlers: KeyedTableHandlers<Pick<Row, Column>, Key> & SelectedColumns<Column>,
-    checks: KeyChecks<Pick<Row, Column>, Key>,
-  ): this;
-  on<Row extends object, Key, Column extends keyof Row & string>(
-    pattern: UntypedPattern<Tables>,
-    handlers: TableHandlers<Pick<Row, Column>, Key> & SelectedColumns<Column>,
-    checks?: RowChecks<Pick<Row, Column>, Key>,
-  ): this;
+  readonly on: On<Tables, this>;
   /**
    * Writes the changes of tables into a sink that keeps rows and offsets together, so that each change counts once. Each sink goes at its
    * own pace and from its own checkpoint. A record is committed when all sinks and all handlers are done with it.
@@ -186,14 +120,16 @@ export function createConsumer<Tables extends object = Record<never, never>>(opt
 export function createConsumer<Tables extends object = Record<never, never>>(
   options: ConsumerOptions | WorkersOptions,
 ): Consumer<Tables> | WorkersConsumer {
-  return hasWorkers(options) ? createWorkersConsumer(options) : new CdcConsumer<Tables>(resolveConsumerOptions(options));
+  return hasWorkers(options)
+    ? createWorkersConsumer(options)
+    : (new CdcConsumer<Tables>(resolveConsumerOptions(options)) as unknown as Consumer<Tables>); // `on` takes what any of its signatures takes
 }
 
 function hasWorkers(options: ConsumerOptions | WorkersOptions): options is WorkersOptions {
   return readMember(options, "workers") !== undefined;
 }
 
-class CdcConsumer<Tables extends object> implements Consumer<Tables> {
+class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on"> {
   readonly #options: ResolvedConsumerOptions;
   readonly #decoding: DecodingParts;
   readonly #counters: Counters = new Counters();

@@ -40,6 +40,7 @@ export type {
   UntypedPattern,
   UpdateEvent,
 } from "./routing/handlers.ts";
+export type { ColumnSelection, On, OnAnyTable, OnOther, OnTableOf, SelectedRow } from "./routing/on.ts";
 export type { KeyChecks, RowChecks, StandardResult, StandardSchema } from "./routing/row-checks.ts";
 
 // For what registers handlers by other means, as decorators.

@@ -78,20 +78,6 @@ export interface OperationFilter {
   readonly ops?: readonly Operation[];
 }
 
-/** Handlers that read whole rows. */
-export interface WholeRows extends OperationFilter {
-  readonly columns?: undefined;
-}
-
-/** Handlers that read some columns of rows. */
-export interface SelectedColumns<Column extends string> extends OperationFilter {
-  /**
-   * The columns that `before`, `after` and `row` have. In most encodings the others are skipped in the bytes.
-   * Keys, the source and everything else of an event are as always. A column that no row has is a warning and a reason in `health()`.
-   */
-  readonly columns: readonly Column[];
-}
-
 /** An event whose key has passed a validator, and so is not null. */
 export type Keyed<Event, Key> = Event extends { readonly kind: "truncate" } ? Event : Event & { readonly key: Key };
 

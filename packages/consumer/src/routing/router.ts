@@ -1,14 +1,7 @@
 import type { CdcEvent, RowSlot, TableName } from "@cdckit/decode";
 import { ConsumerError } from "../errors.ts";
-import {
-  type AnyHandler,
-  type EventHandler,
-  isControlKind,
-  type SelectedColumns,
-  type TableHandlers,
-  type TableSlot,
-  tableSlots,
-} from "./handlers.ts";
+import { type AnyHandler, type EventHandler, isControlKind, type TableHandlers, type TableSlot, tableSlots } from "./handlers.ts";
+import type { ColumnSelection } from "./on.ts";
 import { checkedTarget, type RowChecks, resolveRowChecks } from "./row-checks.ts";
 import { MatchWatch, noteMatch, notingColumns, type WatchedPattern } from "./match-watch.ts";
 import { noColumns, type Selection, SelectionOptions } from "./selection-options.ts";
@@ -99,7 +92,7 @@ export class Router {
     if (typeof handlers === "function" && checks === undefined) {
       this.#addFunction(pattern, handlers as AnyHandler);
     } else if (typeof handlers === "object" && handlers !== null && !isControlKind(pattern)) {
-      const { columns, ops, ...rest } = handlers as TableHandlers & SelectedColumns<string>;
+      const { columns, ops, ...rest } = handlers as TableHandlers & ColumnSelection<string>;
       this.#addTable(pattern, rest, this.#selections.resolve(pattern, { columns, ops }), resolveRowChecks(pattern, checks));
     } else {
       throw new ConsumerError("invalid-handler", `on(${JSON.stringify(pattern)}) expects ${expectation(pattern)}`);
