@@ -25,4 +25,5 @@ export function assert<Values>(
 
 // The module itself, with one member of its own.
 export * from "fast-check";
+// oxlint-disable-next-line import/no-default-export -- fast-check has one
 export default { ...fastCheck, assert };
