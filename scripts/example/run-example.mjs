@@ -12,7 +12,8 @@ import { requireJava } from "../stack/requirements.mjs";
 import { isMissingRequirement, StackError } from "../stack/stack-error.mjs";
 import { ensureUp } from "../stack/up.mjs";
 import { readPart } from "./examples.mjs";
-import { requireRedis, startRedis } from "./redis.mjs";
+import { startRedis } from "../stack/redis.mjs";
+import { requireRedis } from "./redis.mjs";
 import { belongsToExamples, close, enter, leave, others } from "./stack-users.mjs";
 
 /** @typedef {import("./examples.mjs").Example} Example */
@@ -48,7 +49,7 @@ export async function runExample(example, options) {
     /** @type {NodeJS.ProcessEnv} */
     const env = { ...process.env, ...(stack === null ? {} : { ...addressVariables(stack), DATA_DIR: dataFolder(example, options) }) };
     if (example.needs.includes("redis") && !env["REDIS_URL"]) {
-      const redis = await startRedis(options.signal);
+      const redis = await startRedis({ signal: options.signal, outlive: true }); // Ctrl-C must not reach it before the example has stopped
       stops.push(redis.stop);
       env["REDIS_URL"] = redis.url;
     }

@@ -1,10 +1,5 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { freePorts } from "../../scripts/stack/ports.mjs";
+import { hasRedis, startRedis as start } from "../../scripts/stack/redis.mjs";
 
 /** A Redis of a test's own, in memory alone. */
 export interface TestRedis {
@@ -17,36 +12,12 @@ export interface TestRedis {
 
 /** Why this machine has no Redis, or an empty text. */
 export function missingForRedis(): string {
-  const found = spawnSync("redis-server", ["--version"]);
-  return found.error === undefined ? "" : "there is no redis-server here (Debian: apt-get install redis-server)";
+  return hasRedis() ? "" : "there is no redis-server here (Debian: apt-get install redis-server)";
 }
 
 export async function startRedis(...settings: readonly string[]): Promise<TestRedis> {
-  const dir = mkdtempSync(join(tmpdir(), "cdckit-redis-"));
-  const [port = 0] = await freePorts(1);
-  const args = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", dir, ...settings];
-  const child: ChildProcess = spawn("redis-server", args, { stdio: ["ignore", "pipe", "inherit"] });
-  await new Promise<void>((resolve, reject) => {
-    let said = "";
-    child.stdout?.on("data", (chunk: Buffer) => {
-      said += chunk.toString();
-      if (said.includes("Ready to accept connections")) {
-        resolve();
-      }
-    });
-    child.once("exit", (code) => reject(new Error(`redis-server ended with ${code}: ${said}`)));
-  });
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    port,
-    ask: (...command) => ask(port, command),
-    async stop() {
-      const ended = once(child, "exit");
-      child.kill();
-      await ended;
-      rmSync(dir, { recursive: true, force: true });
-    },
-  };
+  const redis = await start({ settings });
+  return { ...redis, ask: (...command) => ask(redis.port, command) };
 }
 
 function ask(port: number, command: readonly string[]): Promise<string> {
