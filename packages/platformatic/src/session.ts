@@ -81,15 +81,8 @@ export class PlatformaticSession implements DriverSession {
     const topicCheck = new TopicCheck<Held>({ brokers, assignments, logger, recreated: (held) => this.#renew(held) });
     this.#topicCheck = topicCheck;
     const answered = (failure: unknown): void => this.#answered(failure);
-    this.#reading = createReading({
-      ...parts,
-      brokers,
-      assignments,
-      topicCheck,
-      answered,
-      fail,
-      gone: (topics) => this.#topicsGone(topics),
-    });
+    const gone = (topics: readonly string[]): void => this.#topicsGone(topics);
+    this.#reading = createReading({ ...parts, brokers, assignments, topicCheck, answered, fail, gone });
     this.#givingUp = new GivingUp({ sink, assignments, isOver: () => this.#isOver });
     const Member = tuning.groupProtocol === "consumer" ? ConsumerMember : ClassicMember;
     this.#member = new Member({
