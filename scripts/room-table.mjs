@@ -14,7 +14,7 @@ export const packageTable = {
   registry: ["decode:types"],
   consumer: ["decode", "registry"],
   driver: ["consumer:types", "decode"], // it speaks of the port alone: no client is named
-  kafkajs: ["consumer:types", "decode", "record-batch", "driver"],
+  kafkajs: ["consumer:types", "record-batch", "driver"],
   confluent: ["consumer:types", "decode", "driver"],
   platformatic: ["consumer:types", "record-batch", "driver"],
   postgres: ["consumer:types", "decode"],

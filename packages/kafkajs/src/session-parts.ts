@@ -21,7 +21,7 @@ export interface SessionParts {
   readonly kept: KeptFetches;
   /** Replaces the connections if the driver has made them. */
   readonly reconnect: (why: string) => void;
-  /** Answers the fetches under way with nothing if the driver reads them from the wire. */
+  /** Answers the fetches under way with nothing if the driver has made the connections. */
   readonly endFetches: () => void;
   /** Ends every socket if the driver has made them. */
   readonly destroySockets: () => void;

@@ -97,21 +97,7 @@ export class KafkaJsSession implements DriverSession {
       failed: (error) => this.#fail(error),
     });
     this.#starter = this.#makeStarter();
-    this.#reader = new PartitionReader({
-      brokers: brokerOffsets,
-      subscription: parts.subscription,
-      sink: parts.sink,
-      assignments: this.#assignments,
-      control: this.#control,
-      handOver: this.#handOver,
-      heartbeats: this.#heartbeats,
-      topicCheck: this.#topicCheck,
-      kept: parts.kept,
-      codecs: parts.tuning.codecs,
-      waits: new PartitionWaits({ sink: parts.sink, what: "a fetch", host: parts.brokers }),
-      quietMs: 2 * parts.tuning.maxWaitMs + 1_000,
-      fail: (error) => this.#fail(error),
-    });
+    this.#reader = this.#makeReader();
     this.#watch = this.#makeWatch();
   }
 
@@ -124,6 +110,25 @@ export class KafkaJsSession implements DriverSession {
       intervalMs: tuning.metadataMaxAgeMs,
       logger: subscription.logger,
       found: (found) => this.#widen(found),
+    });
+  }
+
+  #makeReader(): PartitionReader {
+    const { brokerOffsets, subscription, sink, kept, tuning, brokers } = this.#parts;
+    return new PartitionReader({
+      brokers: brokerOffsets,
+      subscription,
+      sink,
+      assignments: this.#assignments,
+      control: this.#control,
+      handOver: this.#handOver,
+      heartbeats: this.#heartbeats,
+      topicCheck: this.#topicCheck,
+      kept,
+      codecs: tuning.codecs,
+      waits: new PartitionWaits({ sink, what: "a fetch", host: brokers }),
+      quietMs: 2 * tuning.maxWaitMs + 1_000,
+      fail: (error) => this.#fail(error),
     });
   }
 
