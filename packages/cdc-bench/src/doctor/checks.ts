@@ -10,7 +10,7 @@ import type { Check } from "./doctor-report.ts";
 import { formatLabel } from "../report/format-label.ts";
 import { formatCount } from "../report/quantities.ts";
 import { untypedNotes } from "../report/untyped-notes.ts";
-import { isRegistryAtFault } from "../registry-fault.ts";
+import { isRegistryAtFault, registryAdvice } from "../registry-fault.ts";
 
 const minNode = [20, 19] as const;
 /** Records that are decoded to see whether a topic can be: the first ones may be tombstones or heartbeats. */
@@ -50,8 +50,6 @@ export async function checkRegistry(connection: RegistryConnection): Promise<Che
     await registry.close();
   }
 }
-
-const registryAdvice = "check --registry: host, port and path (Apicurio's ends in /apis/ccompat/v7), and that it runs";
 
 /** Whether the topic exists, and how much is in it. */
 export async function checkTopic(cluster: Cluster, topic: string): Promise<Check> {

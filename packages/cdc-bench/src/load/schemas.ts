@@ -1,6 +1,7 @@
 import type { SchemaSource } from "@cdckit/decode";
 import { createRegistry, fromBundle, isRegistryError, type Registry } from "@cdckit/registry";
 import { BenchError } from "../bench-error.ts";
+import { registryAdvice } from "../registry-fault.ts";
 import type { RegistryConnection } from "./connection.ts";
 import type { Source } from "./source.ts";
 
@@ -14,6 +15,25 @@ export function openSchemas(source: Source): SchemaSource | undefined {
     return bundleOf(source.schemasFile);
   }
   return source.registry === undefined ? undefined : openRegistry(source.registry);
+}
+
+/**
+ * Asks the registry of a source whether it is one, before anything is read: a consumer waits for a registry that is away, and this command would,
+ * too. A 403 is no refusal of schemas by id, which may be allowed all the same.
+ */
+export async function requireRegistry(connection: RegistryConnection | undefined): Promise<void> {
+  if (connection === undefined) {
+    return;
+  }
+  const registry = openRegistry(connection);
+  try {
+    const refusal = (await registry.ping()).find(({ ok, status }) => !ok && status !== 403);
+    if (refusal !== undefined) {
+      throw new BenchError("connection", `the registry cannot be used: ${refusal.detail}; ${registryAdvice}.`);
+    }
+  } finally {
+    await registry.close();
+  }
 }
 
 /** A registry, not asked yet. Settings that it cannot use are a usage error. */

@@ -80,6 +80,27 @@ describe("a metered decoder", () => {
     expect(meter.errorRecords).toBe(1);
   });
 
+  test("counts a record once that is decoded again and again until the registry gives its schema, and says how long that takes", async () => {
+    const answers = ["schema-unavailable", "schema-unavailable", null] as const;
+    let asked = 0;
+    const meter = meterDecoder(
+      decoderThat(async () => {
+        const code = answers[asked++] ?? null;
+        if (code !== null) {
+          throw new DecodeError(code, "as a test wants it");
+        }
+        return [avroChange];
+      }),
+    );
+    for (const _ of [1, 2]) {
+      await expect(meter.decoder.decodeAt(cursorOf(5))).rejects.toThrow("schema-unavailable");
+      expect(meter).toMatchObject({ records: 0, bytes: 0 });
+      await expect.poll(() => meter.registryAwayMs).toBeGreaterThan(0);
+    }
+    await meter.decoder.decodeAt(cursorOf(5));
+    expect(meter).toMatchObject({ records: 1, bytes: 5, registryAwayMs: 0 });
+  });
+
   test.each(["schema-unavailable", "schema-refused"] as const)("lets %s end the run: it says nothing about the record", (code) => {
     expect(() => meterDecoder(failing(code)).decoder.decodeAt(cursorOf(5))).toThrow(code);
   });

@@ -46,6 +46,8 @@ export interface DecodeMeter {
   readonly records: number;
   readonly bytes: number;
   readonly errorRecords: number;
+  /** How long the registry has given no schema that a record waits for. 0 if no record waits. */
+  readonly registryAwayMs: number;
   /** Time in which a record waited for its schema to be fetched. */
   readonly schemaMs: number;
   /** All decoding so far, extrapolated from the records that were timed. */
@@ -110,6 +112,7 @@ class Meter implements DecodeMeter {
   #sampledNs = 0;
   #sampled = 0;
   #compilingNs = 0;
+  #registryAwaySinceMs: number | null = null;
 
   constructor(inner: Decoder) {
     this.decoder = {
@@ -117,6 +120,10 @@ class Meter implements DecodeMeter {
       decodeAt: (cursor) => this.#decodeAt(inner, cursor),
       explain: (record) => inner.explain(record),
     };
+  }
+
+  get registryAwayMs(): number {
+    return this.#registryAwaySinceMs === null ? 0 : performance.now() - this.#registryAwaySinceMs;
   }
 
   decodeMs(): number {
@@ -137,8 +144,6 @@ class Meter implements DecodeMeter {
     const bytes = cursor.keyEnd - cursor.keyStart + (cursor.valueEnd - cursor.valueStart);
     const isTombstone = cursor.valueBytes === null;
     const isSampled = this.records % decodeSampling === 0;
-    this.records++;
-    this.bytes += bytes;
     const startMs = isSampled ? performance.now() : 0;
     try {
       const events = inner.decodeAt(cursor);
@@ -151,7 +156,7 @@ class Meter implements DecodeMeter {
       const durationNs = isSampled ? (performance.now() - startMs) * 1e6 - this.#clockCostNs : -1;
       return this.#count(topic, bytes, isTombstone, events, durationNs);
     } catch (error) {
-      return this.#countError(topic, error);
+      return this.#countError(topic, bytes, error);
     }
   }
 
@@ -164,15 +169,19 @@ class Meter implements DecodeMeter {
   ): Promise<readonly CdcEvent[]> {
     const startMs = performance.now();
     try {
-      return this.#count(topic, bytes, isTombstone, await events);
+      const given = await events;
+      this.#registryAwaySinceMs = null; // it has answered
+      return this.#count(topic, bytes, isTombstone, given);
     } catch (error) {
-      return this.#countError(topic, error);
+      return this.#countError(topic, bytes, error);
     } finally {
       this.schemaMs += performance.now() - startMs;
     }
   }
 
   #count(topic: string, bytes: number, isTombstone: boolean, events: readonly CdcEvent[], durationNs = -1): readonly CdcEvent[] {
+    this.records++;
+    this.bytes += bytes;
     const tally = this.#tallyOf(topic, isTombstone ? undefined : events[0]);
     tally.sizes.add(bytes);
     tally.events += events.length;
@@ -206,11 +215,20 @@ class Meter implements DecodeMeter {
     return tally;
   }
 
-  /** Counts a record whose bytes are at fault. Anything else (a registry that is down) ends the run. */
-  #countError(topic: string, error: unknown): readonly CdcEvent[] {
-    if (!isDecodeError(error) || isRegistryAtFault(error)) {
+  /**
+   * Counts a record whose bytes are at fault. Anything else is thrown: the consumer decodes a record again whose schema cannot be had yet, so
+   * that it must not count here, and it ends the run for the rest.
+   */
+  #countError(topic: string, bytes: number, error: unknown): readonly CdcEvent[] {
+    if (!isDecodeError(error)) {
       throw error;
     }
+    if (isRegistryAtFault(error)) {
+      this.#registryAwaySinceMs ??= performance.now();
+      throw error;
+    }
+    this.records++;
+    this.bytes += bytes;
     const name = JSON.stringify([topic, error.code]);
     const counted = this.#errors.get(name) ?? { topic, code: error.code, records: 0, example: error.message };
     counted.records++;

@@ -1,4 +1,5 @@
 import type { KafkaDriver } from "@cdckit/consumer";
+import { DecodeError } from "@cdckit/decode";
 import { memory, MemoryBroker } from "@cdckit/testkit";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { measureReading, type ReadingMeasure } from "./reading.ts";
@@ -84,5 +85,50 @@ describe("the time of a reading", () => {
     });
     expect(reading).toMatchObject({ outcome: "time-up", records: 0 });
     expect(passed).toBeGreaterThan(60);
+  });
+});
+
+describe("a reading whose registry goes away", () => {
+  function readAvro(interrupt: AbortSignal, onLook: (isWaiting: boolean, records: number) => void): Promise<ReadingMeasure> {
+    const broker = new MemoryBroker({ t: 1 });
+    const value = Buffer.from([0, 0, 0, 0, 1, 2]); // Confluent's framing, schema 1
+    broker.append("t", ...Array.from({ length: records }, () => ({ value })));
+    return measureReading({
+      driver: memory({ broker }),
+      schemas: {
+        peek: () => undefined,
+        load: async () => {
+          throw new DecodeError("schema-unavailable", "nobody answers");
+        },
+      },
+      groupId: "g",
+      topics: ["t"],
+      from: "earliest",
+      end: { endOffsets: new Map([[0, BigInt(records)]]) },
+      maxDurationMs: undefined,
+      maxIdleMs: 10_000,
+      measureLatency: false,
+      interrupt,
+      onProgress: (soFar, details) => onLook(details().isWaitingForRegistry, soFar.records),
+    });
+  }
+
+  test("says that it waits, counts no retry as a record, and ends at Ctrl-C with what was measured", async () => {
+    const interrupt = new AbortController();
+    const reading = await readAvro(interrupt.signal, (isWaiting) => isWaiting && interrupt.abort());
+    expect(reading).toMatchObject({ outcome: "interrupted", records: 0, events: 0 });
+  });
+
+  test("ends with a sentence if it stays away for half a minute", async () => {
+    let passedMs = 0;
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, "now").mockImplementation(() => now() + passedMs);
+    const reading = readAvro(new AbortController().signal, (isWaiting) => {
+      passedMs += isWaiting ? 5_000 : 0;
+    });
+    await expect(reading).rejects.toMatchObject({
+      code: "connection",
+      detail: expect.stringContaining("given none for 30 s: check --registry"),
+    });
   });
 });

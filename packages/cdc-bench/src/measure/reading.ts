@@ -1,6 +1,7 @@
 import { createConsumer, type KafkaDriver, type Logger, type StartPosition } from "@cdckit/consumer";
 import { type CdcEvent, createDecoder, type JsonSchemaValidator, type SchemaSource } from "@cdckit/decode";
 import { performance } from "node:perf_hooks";
+import { refuseLongAbsence } from "../registry-fault.ts";
 import { meterDecoder, type DecodeErrorCount, type DecodeMeter, type FormatMeasure } from "./decode-meter.ts";
 import { type FetchMeter, meterDriver, type ReadingEnd } from "./fetch-meter.ts";
 import { LatencyMeter, type LatencySummary } from "./latency-meter.ts";
@@ -53,6 +54,8 @@ export interface ReadingSoFar {
 export interface ReadingDetails {
   /** Shares, 0 to 1. */
   readonly stages: Readonly<Record<"fetch" | "decompress" | "schema" | "decode" | "validate" | "handle", number>>;
+  /** A record waits for a schema that the registry does not give. */
+  readonly isWaitingForRegistry: boolean;
   /** Absent if the stream is not live, or if nothing has come. */
   readonly latencyMs?: { readonly p50: number; readonly p95: number; readonly p99: number };
 }
@@ -94,7 +97,7 @@ export interface ReadingMeasure extends ReadingSoFar {
   readonly latency: LatencySummary | null;
 }
 
-/** Reads topics through the consumer and the decoder, as a service would, and measures what happens. Rejects with what halted it. */
+/** Reads topics through the consumer and the decoder, as a service would, and measures what happens. Rejects with what halted it, and if its registry stays away. */
 export async function measureReading(options: ReadingOptions): Promise<ReadingMeasure> {
   const { schemas, decompressedMs } = options;
   const fetched = meterDriver(options.driver, options.end, { commits: options.commits === true, load: options.load, decompressedMs });
@@ -130,6 +133,7 @@ export async function measureReading(options: ReadingOptions): Promise<ReadingMe
   } finally {
     watch.end();
     options.load?.end();
+    await consumer.stop();
   }
 }
 
@@ -142,9 +146,12 @@ function watchReading(
   const { fetched, decoded } = meters;
   const startedAtMs = performance.now();
   let settle: (outcome: ReadingOutcome) => void = () => {};
-  const outcome = new Promise<ReadingOutcome>((resolve) => {
+  let fail: (error: unknown) => void = () => {};
+  const outcome = new Promise<ReadingOutcome>((resolve, reject) => {
     settle = resolve;
+    fail = reject;
   });
+  outcome.catch(() => {}); // it is raced, and the consumer may end first
   const isTimeUp = (): boolean => {
     const { maxDurationMs = Number.POSITIVE_INFINITY } = options;
     return (fetched.sinceJoinMs ?? performance.now() - startedAtMs - joinWithinMs) >= maxDurationMs;
@@ -157,6 +164,12 @@ function watchReading(
       settle("time-up");
     } else if (fetched.idleMs >= (options.maxIdleMs ?? Number.POSITIVE_INFINITY)) {
       settle("ran-dry");
+    } else {
+      try {
+        refuseLongAbsence(decoded.registryAwayMs);
+      } catch (error) {
+        fail(error);
+      }
     }
   };
   const looking = setInterval(look, lookEveryMs);
@@ -188,11 +201,12 @@ function detailsOf(meters: Meters, latency: LatencyMeter | null): ReadingDetails
     validate: share(validateMs),
     handle: share(handleMs),
   };
+  const isWaitingForRegistry = meters.decoded.registryAwayMs > 0;
   const ages = latency?.summary().sinceRecord;
   if (ages === undefined || ages.count === 0) {
-    return { stages };
+    return { stages, isWaitingForRegistry };
   }
-  return { stages, latencyMs: { p50: ages.p50Ns / 1e6, p95: ages.p95Ns / 1e6, p99: ages.p99Ns / 1e6 } };
+  return { stages, isWaitingForRegistry, latencyMs: { p50: ages.p50Ns / 1e6, p95: ages.p95Ns / 1e6, p99: ages.p99Ns / 1e6 } };
 }
 
 function summarize(outcome: ReadingOutcome, events: number, meters: Meters, latency: LatencyMeter | null): ReadingMeasure {

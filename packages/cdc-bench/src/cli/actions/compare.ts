@@ -4,7 +4,7 @@ import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { cleanLeftovers, type Leftovers, openLeftovers } from "../../leftovers/leftovers.ts";
 import { createRemover } from "../../leftovers/removers.ts";
 import { type ClusterConnection, fetchLimitsOf } from "../../load/connection.ts";
-import { openSchemas } from "../../load/schemas.ts";
+import { openSchemas, requireRegistry } from "../../load/schemas.ts";
 import type { ClusterSource, Source } from "../../load/source.ts";
 import { openTopicSource } from "../../load/topic-source.ts";
 import { createObserver, type Observer } from "../../observe/observer.ts";
@@ -101,6 +101,7 @@ async function play(
 ): Promise<Played> {
   const { interrupt, logger } = terminal;
   const schemas = openSchemas(source);
+  await requireRegistry(source.registry);
   if (source.kind === "file") {
     observer.observe(() => ({ phase: `reading ${source.file}` }));
     const { file } = source;

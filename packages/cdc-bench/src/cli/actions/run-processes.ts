@@ -1,7 +1,7 @@
 import { BenchError } from "../../bench-error.ts";
 import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { openCluster, throwAwayGroup } from "../../load/cluster.ts";
-import { missingSchemasHint, openSchemas } from "../../load/schemas.ts";
+import { missingSchemasHint, requireRegistry } from "../../load/schemas.ts";
 import type { ClusterSource, Source } from "../../load/source.ts";
 import { requireWhole } from "../../load/whole-reading.ts";
 import { createObserver } from "../../observe/observer.ts";
@@ -42,7 +42,6 @@ export async function runProcesses(
       `--processes and ${stray[1]} do not go together: several processes are measured until the end of the topics.`,
     );
   }
-  openSchemas(source); // settings that no process could use are an error here
   const demands = resolveDemands(flags, "run");
   const sink = await openResultSink(terminal, flags.output);
   try {
@@ -68,7 +67,9 @@ async function measure(source: ClusterSource, processes: number, { duration }: R
   const { connection, topics } = source;
   const observer = createObserver(terminal);
   observer.observe(() => ({ phase: `connecting to ${connection.brokers.join(", ")}` }));
-  const cluster = await openCluster(connection, terminal.logger).finally(() => observer.end());
+  const cluster = await requireRegistry(source.registry)
+    .then(() => openCluster(connection, terminal.logger))
+    .finally(() => observer.end());
   const groupId = throwAwayGroup();
   try {
     const extents = await cluster.extentsOf(topics);

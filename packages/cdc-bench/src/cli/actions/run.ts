@@ -4,7 +4,7 @@ import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { withoutLogin } from "../../leftovers/thing.ts";
 import { throwAwayGroup, type TopicExtent } from "../../load/cluster.ts";
 import { decompressedMs } from "../../load/decompression-time.ts";
-import { missingSchemasHint, openSchemas } from "../../load/schemas.ts";
+import { missingSchemasHint, openSchemas, requireRegistry } from "../../load/schemas.ts";
 import type { Source } from "../../load/source.ts";
 import { openTopicSource, type TopicSource } from "../../load/topic-source.ts";
 import { readingEndOf, requireWhole } from "../../load/whole-reading.ts";
@@ -43,7 +43,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode
   observer.observe(() => ({
     phase: source.kind === "cluster" ? `connecting to ${source.connection.brokers.join(", ")}` : `reading ${source.file}`,
   }));
-  const topics = await openTopicSource(source, terminal.logger).finally(() => observer.end());
+  const topics = await openSource(source, terminal).finally(() => observer.end());
   const startedAt = new Date();
   const startMs = performance.now();
   try {
@@ -59,6 +59,11 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode
     await topics.close();
     await sink.close();
   }
+}
+
+async function openSource(source: Source, { logger }: Terminal): Promise<TopicSource> {
+  await requireRegistry(source.registry);
+  return openTopicSource(source, logger);
 }
 
 /** What the decoder is made of. */
@@ -131,8 +136,14 @@ class Runner {
 
   #observe(phase: string, { records }: ReadingSoFar, details: () => ReadingDetails, more: Partial<Observation> = {}): void {
     this.#observer.observe(() => {
-      const { stages, latencyMs } = details();
-      return { phase, done: records, ...more, stages, ...(latencyMs && { latencyMs }) };
+      const { stages, latencyMs, isWaitingForRegistry } = details();
+      return {
+        phase: isWaitingForRegistry ? `${phase}: waiting for the registry` : phase,
+        done: records,
+        ...more,
+        stages,
+        ...(latencyMs && { latencyMs }),
+      };
     });
   }
 

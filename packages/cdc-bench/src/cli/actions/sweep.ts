@@ -3,7 +3,7 @@ import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { changeFormat, type ChangeFormat } from "../../load/change-events/index.ts";
 import type { ClusterConnection } from "../../load/connection.ts";
 import { faultTextOf } from "../../load/fault.ts";
-import { openRegistry } from "../../load/schemas.ts";
+import { openRegistry, requireRegistry } from "../../load/schemas.ts";
 import { createObserver, type Observer } from "../../observe/observer.ts";
 import { describeEnvironment } from "../../report/environment.ts";
 import { openResultSink } from "../../report/result-sink.ts";
@@ -44,6 +44,7 @@ export async function sweep(flags: SweepFlags, terminal: Terminal): Promise<Exit
     const startedAt = new Date();
     const result = await measured(
       async () => {
+        await requireRegistry(flags.topics === undefined ? undefined : registry); // what this run writes itself needs none
         const schemas = registry === undefined ? undefined : openRegistry(registry);
         const backlog = await backlogOf(flags, cluster, terminal, observer, schemas);
         const plan: SweepPlan = {

@@ -4,10 +4,11 @@ import { kafkajs } from "@cdckit/kafkajs";
 import { performance } from "node:perf_hooks";
 import { type ClusterConnection, kafkaConfigOf, throwAwaySession } from "../../load/connection.ts";
 import type { FaultProxy } from "../../load/fault-proxy.ts";
-import { type DecodeErrorCount, meterDecoder } from "../../measure/decode-meter.ts";
+import { type DecodeErrorCount, type DecodeMeter, meterDecoder } from "../../measure/decode-meter.ts";
 import type { DurationSummary } from "../../measure/duration-histogram.ts";
 import type { RateSeriesSummary } from "../../measure/rate-series.ts";
 import type { Observer } from "../../observe/observer.ts";
+import { refuseLongAbsence } from "../../registry-fault.ts";
 import type { CapCounts } from "./cap-tally.ts";
 import { createHandledMeter, type HandledMeter } from "./handled-meter.ts";
 import { type DriverTap, type Places, tapDriver } from "./tap-driver.ts";
@@ -104,7 +105,7 @@ export async function catchUp(options: CatchUpOptions): Promise<CatchUpMeasure> 
   const startedAtMs = performance.now();
   proxy?.begin();
   const running = consumer.run();
-  const watch = watchCatchUp(options, consumer, meter);
+  const watch = watchCatchUp(options, consumer, meter, decoded);
   let outcome: CatchUpOutcome;
   try {
     outcome = await Promise.race([running.then(() => "interrupted" as const), watch.outcome]);
@@ -126,15 +127,19 @@ function watchCatchUp(
   { ends, interrupt, observer, expectedRecords, phase, maxDurationMs }: CatchUpOptions,
   consumer: Consumer,
   meter: HandledMeter,
+  decoded: DecodeMeter,
 ): Watch {
   const startedAtMs = performance.now();
   let lookedAtMs = startedAtMs;
   let waitedMs = 0;
   let hasSaidWait = false;
   let settle: (outcome: CatchUpOutcome) => void = () => {};
-  const outcome = new Promise<CatchUpOutcome>((resolve) => {
+  let fail: (error: unknown) => void = () => {};
+  const outcome = new Promise<CatchUpOutcome>((resolve, reject) => {
     settle = resolve;
+    fail = reject;
   });
+  outcome.catch(() => {}); // it is raced, and the consumer may end first
   const look = (): void => {
     const now = performance.now();
     const health = consumer.health();
@@ -164,6 +169,12 @@ function watchCatchUp(
       settle("caught-up");
     } else if (now >= (meter.rate.startedAtMs ?? startedAtMs + firstEventWithinMs) + (maxDurationMs ?? Number.POSITIVE_INFINITY)) {
       settle("time-up");
+    } else {
+      try {
+        refuseLongAbsence(decoded.registryAwayMs);
+      } catch (error) {
+        fail(error);
+      }
     }
   };
   const looking = setInterval(look, lookEveryMs);

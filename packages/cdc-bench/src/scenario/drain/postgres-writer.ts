@@ -7,7 +7,7 @@ import { type Thing, withoutLogin } from "../../leftovers/thing.ts";
 import { type KafkaConnect, openConnect } from "../../load/connect.ts";
 import type { RegistryConnection } from "../../load/connection.ts";
 import { type Database, openDatabase } from "../../load/database.ts";
-import { openRegistry } from "../../load/schemas.ts";
+import { openRegistry, requireRegistry } from "../../load/schemas.ts";
 import type { Observer } from "../../observe/observer.ts";
 import type { Terminal } from "../../terminal.ts";
 import type { WriteMeasure } from "../catch-up/backlog.ts";
@@ -51,6 +51,7 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
   const topic = `${connector}.${table.path}`;
   const connect = openConnect({ url: connectUrl, interrupt, onWait: (sentence) => observer.note(sentence) });
   await connect.info();
+  await requireRegistry(options.registry);
   const settings = await settingsOf(options, connect);
   for (const thing of thingsOf(options, connector, slot, table)) {
     await cluster.leftovers.making(thing);

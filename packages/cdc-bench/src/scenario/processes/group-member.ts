@@ -80,12 +80,13 @@ class Member {
   #progress(): MemberProgress {
     const { user, system } = process.cpuUsage(this.#cpuAtBegin);
     this.#maxRssBytes = Math.max(this.#maxRssBytes, process.memoryUsage.rss());
-    const { records, bytes, errorRecords } = this.#decoded;
+    const { records, bytes, errorRecords, registryAwayMs } = this.#decoded;
     return {
       events: this.#events,
       records,
       bytes,
       errorRecords,
+      registryAwayMs,
       firstEventAtMs: this.#firstEventAtMs,
       lastEventAtMs: this.#lastEventAtMs,
       cpuMs: (user + system) / 1e3,

@@ -6,6 +6,7 @@ import type { ClusterSource } from "../../load/source.ts";
 import { unreadOf } from "../../measure/fetch-meter.ts";
 import { listenerOf, useOf } from "../../measure/local-process.ts";
 import type { Observer } from "../../observe/observer.ts";
+import { refuseLongAbsence } from "../../registry-fault.ts";
 import type { GroupMeasure, GroupOutcome, ProcessMeasure } from "../../result/group-measure.ts";
 import type { MemberEnd, MemberProgress } from "./member-messages.ts";
 import { MemberProcess } from "./member-process.ts";
@@ -160,6 +161,12 @@ class Group {
   #look(): void {
     const { extents, observer, processes } = this.#plan;
     const records = sum(this.#members.map(({ progress }) => progress?.records ?? 0));
+    const registryAwayMs = Math.max(...this.#members.map(({ progress }) => progress?.registryAwayMs ?? 0));
+    refuseLongAbsence(registryAwayMs);
+    const isWaiting = registryAwayMs > 0;
+    if (isWaiting) {
+      this.#lastRecordAtMs = performance.now(); // a group that waits for schemas has not run dry
+    }
     if (records > this.#records) {
       this.#records = records;
       this.#lastRecordAtMs = performance.now();
@@ -168,7 +175,8 @@ class Group {
       this.#brokerCpuMs = now === null ? null : now - this.#brokerCpuAtBeginMs;
     }
     const total = Number(extents.reduce((all, { maxRecords }) => all + maxRecords, 0n));
-    observer.observe(() => ({ phase: `${processes} processes, one group`, done: records, total, lag: Math.max(0, total - records) }));
+    const phase = `${processes} processes, one group${isWaiting ? ": waiting for the registry" : ""}`;
+    observer.observe(() => ({ phase, done: records, total, lag: Math.max(0, total - records) }));
   }
 
   #brokerCpuNow(): number | null {

@@ -18,6 +18,8 @@ export interface MemberProgress {
   readonly records: number;
   readonly bytes: number;
   readonly errorRecords: number;
+  /** How long a record has waited for a schema that the registry does not give; 0 if none does. */
+  readonly registryAwayMs: number;
   /** Null before the first event. */
   readonly firstEventAtMs: number | null;
   readonly lastEventAtMs: number | null;

@@ -6,7 +6,7 @@ import type { Cluster } from "../../load/cluster.ts";
 import { type ConnectorConfig, openConnect } from "../../load/connect.ts";
 import type { ClusterConnection, RegistryConnection } from "../../load/connection.ts";
 import type { Database } from "../../load/database.ts";
-import { openSchemas } from "../../load/schemas.ts";
+import { openSchemas, requireRegistry } from "../../load/schemas.ts";
 import type { Profiling } from "../../profile/profiling.ts";
 import type { Observer } from "../../observe/observer.ts";
 import { createOrderTable, deleteAdded, findTable, type OrderTable } from "../tables/sales-order-detail.ts";
@@ -71,6 +71,7 @@ export async function runSnapshot(options: SnapshotOptions): Promise<SnapshotRun
     },
   });
   const info = await connect.info();
+  await requireRegistry(options.registry);
   await refuseOtherCluster(options, info.kafka_cluster_id);
   const { choices, notes } = chooseConverters({ ...options, plugins: await connect.plugins() });
   const { tableRows, ownTable } = await prepareTable(options);
