@@ -193,6 +193,18 @@ await describeWithKafka("cdc-bench compare on a broker", (kafka) => {
     expect(filesIn(state)).toEqual([]);
   });
 
+  test("Ctrl-C before the rows are written ends with 130 and says so, and leaves nothing", async () => {
+    const state = newState();
+    const ended = await compare(["--rows", "1000000", "--formats", "json", "--rounds", "1"], state, {
+      when: /connecting/,
+      signal: "SIGINT",
+    });
+    expect(ended.code, ended.stderr).toBe(130);
+    expect(ended.stdout).toMatch(/^ABORTED/);
+    expect(await leftAtTheBroker(ended)).toEqual([]);
+    expect(filesIn(state)).toEqual([]);
+  });
+
   test("a reader of its output that leaves at the same Ctrl-C changes neither the exit code nor what is removed", async () => {
     const state = newState();
     const child = spawn(

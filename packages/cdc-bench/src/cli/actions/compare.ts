@@ -47,7 +47,7 @@ export async function compare(flags: CompareFlags, terminal: Terminal): Promise<
       observer.end();
       const comparison = compareRounds(played);
       const verdict = judge(compareMetrics(comparison), demands);
-      const rounds = Math.min(...played.map((each) => each.rounds.length));
+      const rounds = played.length === 0 ? 0 : Math.min(...played.map((each) => each.rounds.length));
       const result = compareResult({
         startedAt,
         elapsedMs: performance.now() - startMs,
@@ -113,6 +113,9 @@ async function play(
   }
   observer.observe(() => ({ phase: `connecting to ${source.connection.brokers.join(", ")}` }));
   const topics = flags.rows === undefined ? source.topics : await writeRows(flags, flags.rows, source, leftovers, terminal, observer);
+  if (interrupt.aborted) {
+    return { played: [], topics }; // rows may be missing, and a topic without any is no fault of the user
+  }
   const topicSource = await openTopicSource({ ...source, topics }, logger);
   try {
     const empty = topicSource.extents.find(({ maxRecords }) => maxRecords === 0n);
