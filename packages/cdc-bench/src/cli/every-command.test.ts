@@ -120,6 +120,7 @@ describe.each(present)("$name", ({ name, required = [] }) => {
     expect({ ...asked, stdout: "" }).toEqual({ code: exitCodes.ok, stdout: "", stderr: "" });
     expect(asked.stdout).toContain(`Usage: cdc-bench ${name}`);
     expect(widest(asked.stdout)).toBeLessThanOrEqual(80);
+    expect(asked.stdout).not.toMatch(/\(default:[^)]*\)\s+\(default:/);
   });
 
   test("an unknown flag ends with 2, and says which", async () => {
@@ -159,11 +160,15 @@ function withoutColors(text: string): string {
 const hasScript = spawnSync("script", ["--version"]).status === 0;
 
 /** Runs a command on a pseudo terminal, and presses Ctrl-C when the terminal shows what is waited for. */
-function onTerminal(args: readonly string[], waitFor: RegExp): Promise<Ended> {
+function onTerminal(args: readonly string[], waitFor: RegExp, size = { columns: 80, rows: 24 }): Promise<Ended> {
   const command = [process.execPath, binary, ...args].map((part) => `'${part}'`).join(" ");
-  const child = spawn("script", ["--quiet", "--return", "--flush", "--command", `stty cols 80 rows 24; exec ${command}`, "/dev/null"], {
-    env: { PATH: process.env["PATH"], TERM: "xterm" },
-  });
+  const child = spawn(
+    "script",
+    ["--quiet", "--return", "--flush", "--command", `stty cols ${size.columns} rows ${size.rows}; exec ${command}`, "/dev/null"],
+    {
+      env: { PATH: process.env["PATH"], TERM: "xterm" },
+    },
+  );
   let shown = "";
   let isPressed = false;
   child.stdout.on("data", (chunk: Buffer) => {
@@ -187,6 +192,13 @@ describe.skipIf(!hasScript)("on a real terminal (skipped: there is no script of 
     expect(stdout).not.toContain("\u001b[?25l"); // and the cursor, too
     const afterView = withoutColors(stdout.slice(stdout.lastIndexOf(eraseDown) + eraseDown.length));
     expect(afterView).toMatch(/^ABORTED/); // at the beginning of a line that was erased
+  });
+
+  test("a terminal that has no size is drawn on as one of 80 columns", async () => {
+    const { code, stdout } = await onTerminal(["demo"], /comparing formats, round 1 /, { columns: 0, rows: 0 });
+    expect(code).toBe(exitCodes.interrupted);
+    expect(stdout).toContain("█");
+    expect(stdout).not.toContain("Infinity");
   });
 
   test("a command has something to show before it has loaded what it does", async () => {

@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from "commander";
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
 import { createLogger, type LogLevel, logLevels } from "../log/logger.ts";
 import { benchVersion } from "../report/environment.ts";
+import { columnsOf } from "../report/text-width.ts";
 import type { Terminal } from "../terminal.ts";
 import { type CommandEntry, commands } from "./commands.ts";
 
@@ -42,6 +43,7 @@ async function createProgram(args: readonly string[], world: Terminal, settle: (
       writeOut: (text) => void terminal.stdout.write(text),
       writeErr: (text) => void terminal.stderr.write(text),
       getOutHasColors: () => false,
+      getOutHelpWidth: () => columnsOf({}, terminal.screen ?? { columns: undefined }),
       getErrHasColors: () => false,
     })
     .showSuggestionAfterError()

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ExitCode } from "../exit-codes.ts";
 import type { Terminal } from "../terminal.ts";
 import { addTuningFlags, formatNames, type TuningFlags } from "./catch-up-options.ts";
@@ -23,7 +23,11 @@ export interface SoakFlags extends Omit<SourceFlags, "fetchBytes">, TuningFlags,
 
 export function addSoak(program: Command, terminal: Terminal, settle: (code: ExitCode) => void): void {
   const command = addFetchBytesFlag(addLoginFlags(addTlsFlags(addBrokersFlag(program.command("soak")))))
-    .option("--formats <names>", `formats side by side: ${formatNames.join(", ")} (default: json,avro)`, collectFormats, ["json", "avro"])
+    .addOption(
+      new Option("--formats <names>", `formats side by side: ${formatNames.join(", ")}`)
+        .argParser(collectFormats)
+        .default(["json", "avro"], "json,avro"),
+    )
     .option("--minutes <count>", "how long, after the warm-up (default: 5)", parseMinutes)
     .option("-d, --duration <time>", "the same with its unit (30s, 5m, 2h)", parseDurationMs)
     .option(

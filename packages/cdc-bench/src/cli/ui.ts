@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ExitCode } from "../exit-codes.ts";
 import type { Terminal } from "../terminal.ts";
 import { parseCount } from "./option-values.ts";
@@ -15,7 +15,7 @@ export interface UiFlags {
 export function addUi(program: Command, terminal: Terminal, settle: (code: ExitCode) => void): void {
   program
     .command("ui")
-    .option("--port <number>", "the port on 127.0.0.1 (default: a free one)", parsePort, 0)
+    .addOption(new Option("--port <number>", "the port on 127.0.0.1").argParser(parsePort).default(0, "a free one"))
     .option("--open", "open the page in the browser")
     .option("--dir <folder>", "where results are kept (default: cdc-bench/ui in $XDG_STATE_HOME)")
     .option("--keep <count>", "keep so many results", parseCount, 50)

@@ -11,6 +11,11 @@ export interface TerminalStream {
 
 const defaultSize = { columns: 80, rows: 24 };
 
+/** Pseudo-terminals that nobody has given a size say 0, as those of `script` and of containers do. */
+function sizeOf({ columns, rows }: TerminalStream): LiveScreen["size"] {
+  return { columns: columns || defaultSize.columns, rows: rows || defaultSize.rows };
+}
+
 /**
  * The cursor is never hidden, so no end of the process can leave it hidden. It stands at the end of the last line, where the terminal writes
  * `^C`: what is erased begins at the first line, and takes that with it.
@@ -23,7 +28,7 @@ export function createLiveScreen(terminal: TerminalStream): LiveScreen {
       return "";
     }
     // A terminal that became narrower has wrapped what was drawn when it was wider.
-    const columns = terminal.columns ?? defaultSize.columns;
+    const { columns } = sizeOf(terminal);
     const rows = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(displayWidth(line) / columns)), 0);
     return `\r${rows > 1 ? `\u001b[${rows - 1}A` : ""}\u001b[J`;
   };
@@ -47,7 +52,7 @@ export function createLiveScreen(terminal: TerminalStream): LiveScreen {
   return {
     stream,
     get size() {
-      return { columns: terminal.columns ?? defaultSize.columns, rows: terminal.rows ?? defaultSize.rows };
+      return sizeOf(terminal);
     },
     draw: (lines) => show(lines),
     clear: () => show([]),
