@@ -87,7 +87,7 @@ function byUnknown({ nameAuthority }: SettingNames): string {
 
 /**
  * Why the brokers refused the client. If the client's failure does not say it, the brokers are asked what they want. That sends no credential,
- * and takes some seconds at most. Null if there is nothing to add to the failure. Without a failure, only the brokers are asked.
+ * and takes five seconds at most. Null if there is nothing to add to the failure. Without a failure, only the brokers are asked.
  */
 export async function diagnoseConnection(
   attempt: ConnectionAttempt,

@@ -1,4 +1,4 @@
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { expect, test } from "vitest";
 import { probeListener } from "./probe-listener.ts";
 
@@ -18,6 +18,36 @@ async function mechanismsOf(count: number, names: Buffer): Promise<readonly stri
   server.close();
   return listener.speaks === "kafka" ? listener.mechanisms : null;
 }
+
+/** What is found at a listener that does this with each connection. */
+async function foundAt(onConnection: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on("error", () => {}));
+    onConnection(socket);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { speaks } = await probeListener(`127.0.0.1:${(server.address() as AddressInfo).port}`);
+  sockets.forEach((socket) => socket.destroy());
+  server.close();
+  return speaks;
+}
+
+test("a listener that accepts and answers nothing is told from a web server that waits for the end of a line", async () => {
+  const [silent, web] = await Promise.all([
+    foundAt(() => {}),
+    foundAt((socket) => {
+      let received = "";
+      socket.on("data", (chunk: Buffer) => {
+        received += chunk.toString("latin1");
+        if (received.includes("\r\n\r\n")) {
+          socket.end("HTTP/1.1 200 OK\r\n\r\n");
+        }
+      });
+    }),
+  ]);
+  expect({ silent, web }).toEqual({ silent: "nothing", web: "http" });
+}, 15_000);
 
 test("the mechanisms of a listener are those that its answer has room for, whatever lengths it names", async () => {
   const plain = Buffer.from("\0\x05PLAIN");

@@ -2,6 +2,7 @@ import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 
 const deadlineMs = 3_000;
+const webDeadlineMs = 1_500;
 const correlationId = 0x63646362;
 const illegalSaslState = 34;
 /** An answer holds the names of some mechanisms. A larger size means that bytes of another protocol were read as a length. */
@@ -30,8 +31,8 @@ export async function probeListener(broker: string, tls: ConnectionOptions = {},
   // The certificate is not verified: no secret is sent, and the answer is used only for a message.
   const options = { ...address, ...servername, ...tls, rejectUnauthorized: false };
   const [plain, secure] = await Promise.all([
-    ask((onOpen) => connectPlain(address, onOpen), closed),
-    ask((onOpen) => connectTls(options, onOpen), closed),
+    ask((onOpen) => connectPlain(address, onOpen), handshakeRequest(), deadlineMs, closed),
+    ask((onOpen) => connectTls(options, onOpen), handshakeRequest(), deadlineMs, closed),
   ]);
   if (plain.mechanisms !== null) {
     return { speaks: "kafka", tls: false, refusesCertificate: false, mechanisms: plain.mechanisms };
@@ -43,8 +44,18 @@ export async function probeListener(broker: string, tls: ConnectionOptions = {},
   if (isOpen || alert !== null) {
     return { speaks: "kafka", tls: true, refusesCertificate: alert !== null && mechanisms === null, mechanisms };
   }
-  return { speaks: plain.isOpen && plain.isSilent ? "nothing" : "unknown" };
+  if (!plain.isOpen || !plain.isSilent) {
+    return { speaks: "unknown" };
+  }
+  // Some web servers wait for the end of a line, which Kafka's bytes never have. A broker has answered by now, and is not asked this.
+  const web = await ask((onOpen) => connectPlain(address, onOpen), webRequest, webDeadlineMs, closed);
+  if (web.isHttp) {
+    return { speaks: "http" };
+  }
+  return { speaks: web.isOpen && web.isSilent ? "nothing" : "unknown" };
 }
+
+const webRequest = Buffer.from("HEAD / HTTP/1.0\r\n\r\n");
 
 interface Answer {
   readonly isOpen: boolean;
@@ -56,13 +67,13 @@ interface Answer {
   readonly mechanisms: readonly string[] | null;
 }
 
-function ask(open: (onOpen: () => void) => Socket, closed: AbortSignal | undefined): Promise<Answer> {
+function ask(open: (onOpen: () => void) => Socket, question: Buffer, withinMs: number, closed: AbortSignal | undefined): Promise<Answer> {
   return new Promise((resolve) => {
     let isOpen = false;
     let received: Buffer = Buffer.alloc(0);
     const socket = open(() => {
       isOpen = true;
-      socket.write(handshakeRequest());
+      socket.write(question);
     });
     const settle = (alert: string | null, isSilent = false): void => {
       clearTimeout(timer);
@@ -71,7 +82,7 @@ function ask(open: (onOpen: () => void) => Socket, closed: AbortSignal | undefin
       resolve({ isOpen, isSilent, isHttp: isHttp(received), alert, mechanisms: mechanismsIn(received) });
     };
     const onClosed = (): void => settle(null);
-    const timer = setTimeout(() => settle(null, received.length === 0), deadlineMs);
+    const timer = setTimeout(() => settle(null, received.length === 0), withinMs);
     closed?.addEventListener("abort", onClosed, { once: true });
     socket.on("error", ({ code }: NodeJS.ErrnoException) => settle(code?.startsWith("ERR_SSL_") && code.includes("ALERT") ? code : null));
     socket.on("close", () => settle(null));

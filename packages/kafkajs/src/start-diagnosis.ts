@@ -6,6 +6,8 @@ import type { KafkaJsConnection, ResolvedKafkaJsOptions } from "./options.ts";
 
 /** After this time a start is diagnosed, because kafkajs waits much longer for some ports. */
 const askAfterMs = 1_000;
+/** A listener that has answered nothing so often, for about nine seconds together, is no broker that is only slow. */
+const maxSilences = 2;
 
 /** Finds out why a start fails, and what to change. */
 export class StartDiagnosis {
@@ -40,7 +42,8 @@ export class StartDiagnosis {
   /** kafkajs' failure, explained. If the failure itself does not say what is wrong, the brokers are asked. */
   async explain(failure: unknown): Promise<KafkaJsDriverError> {
     const own = causesOf(failure).find(isKafkaJsDriverError);
-    if (own !== undefined) {
+    // A question of the driver's own that got no answer says less than what the listener was seen to do.
+    if (own !== undefined && (own.code !== "brokers-unreachable" || this.#silence === null)) {
       return own;
     }
     const isOver = this.#signal?.aborted === true;
@@ -49,12 +52,17 @@ export class StartDiagnosis {
   }
 
   async #refusal(over: AbortSignal): Promise<KafkaJsDriverError | null> {
-    const diagnosis = await this.#diagnose(null, over);
-    if (diagnosis?.isCertain === false) {
-      this.#silence = diagnosis;
-      return null;
+    for (let silences = 1; ; silences++) {
+      const diagnosis = await this.#diagnose(null, over);
+      if (over.aborted) {
+        return null; // the start has ended, and what was seen of it stays
+      }
+      const isSilence = diagnosis?.isCertain === false;
+      this.#silence = isSilence ? diagnosis : null;
+      if (diagnosis === null || !isSilence || silences === maxSilences) {
+        return diagnosis === null ? null : this.#errorOf(diagnosis, null);
+      }
     }
-    return diagnosis === null ? null : this.#errorOf(diagnosis, null);
   }
 
   async #diagnose(failure: unknown, closed: AbortSignal | undefined): Promise<ConnectionDiagnosis | null> {
