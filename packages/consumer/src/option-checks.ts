@@ -4,9 +4,16 @@ import { ConsumerError } from "./errors.ts";
 /** Throws a `ConsumerError` that names the option, what it must be and what it is. */
 export function check(fits: boolean, path: string, expected: string, found: unknown): void {
   if (!fits) {
-    const text = typeof found === "string" ? JSON.stringify(found) : String(found);
-    throw new ConsumerError("invalid-option", `${path} must be ${expected}, got ${text}`);
+    throw new ConsumerError("invalid-option", `${path} must be ${expected}, got ${textOf(found)}`);
   }
+}
+
+/** So that an empty list, an empty text and a list of them can be told apart. */
+function textOf(found: unknown): string {
+  if (Array.isArray(found)) {
+    return `[${found.map(textOf).join(", ")}]`;
+  }
+  return typeof found === "string" ? JSON.stringify(found) : String(found);
 }
 
 export function checkCount(path: string, value: unknown): void {

@@ -97,6 +97,15 @@ describe("consumer options", () => {
     });
   });
 
+  test.each([
+    [[], "got []"],
+    ["orders", 'got "orders"'],
+    [["orders", ""], 'got ["orders", ""]'],
+  ])("topics that are %j are refused as what they are, and a list is asked for", (topics, found) => {
+    const { message } = failureOf({ topics });
+    expect(message).toContain(`topics must be a list of at least one topic name or regular expression, ${found}`);
+  });
+
   test("a signal that is named twice is one", () => {
     expect(resolveConsumerOptions({ ...valid, signals: ["SIGTERM", "SIGTERM"] }).signals).toEqual(["SIGTERM"]);
   });

@@ -269,7 +269,7 @@ function checkTopics(topics: unknown): void {
     Array.isArray(topics) &&
     topics.length > 0 &&
     topics.every((topic) => topic instanceof RegExp || (typeof topic === "string" && topic !== ""));
-  check(fits, "topics", "at least one topic name or regular expression", topics);
+  check(fits, "topics", "a list of at least one topic name or regular expression", topics);
 }
 
 /** If a dead letter came back to the consumer that wrote it, it would become a dead letter again, without end. */
