@@ -1,4 +1,4 @@
-// The local stack: npm run stack:up | stack:status | stack:seed -- --rows N | stack:down
+// The local stack: npm run stack:up | stack:status | stack:seed -- --rows N | stack:stop -- kafka | stack:start -- kafka | stack:down
 import { readArguments, refuse } from "./arguments.mjs";
 import { demandWritable, setUp } from "./set-up.mjs";
 import { defaultStackDir } from "./stack/state.mjs";
@@ -7,6 +7,8 @@ const usage = `usage: node scripts/stack.mjs <command> [--dir FOLDER]
 
   up              start Kafka, a schema registry, PostgreSQL, Kafka Connect with Debezium and three connectors, all on 127.0.0.1
   status          what runs, where, and how many events each topic holds
+  stop kafka      end Kafka alone, as a power failure does; its data and everything else stay
+  start kafka     start it again, with its data and on the same ports
   seed --rows N   insert N rows and wait for their events (default 1000)
   down            stop what up started
 
@@ -23,9 +25,13 @@ const { values, positionals } = readArguments(
   { words: true },
 );
 const { dir, docker } = values;
-const command = /** @type {"up" | "status" | "seed" | "down"} */ (positionals[0]); // it is checked here
-if (!["up", "status", "seed", "down"].includes(command)) {
+const command = /** @type {"up" | "status" | "seed" | "stop" | "start" | "down"} */ (positionals[0]); // it is checked here
+if (!["up", "status", "seed", "stop", "start", "down"].includes(command)) {
   refuse(positionals.length === 0 ? "no command given" : `no such command: ${command}`, usage);
+}
+const service = positionals[1] ?? "";
+if ((command === "stop" || command === "start") && service === "") {
+  refuse(`${command} what? Give the name of a service: kafka`, usage);
 }
 const rows = Number(values.rows);
 if (!Number.isSafeInteger(rows) || rows < 1) {
@@ -36,6 +42,7 @@ setUp(); // a fresh clone has no packages yet, and what follows needs them
 const { composeAddresses } = await import("./stack/compose-addresses.mjs");
 const { defaultTables } = await import("./stack/connectors.mjs");
 const { down } = await import("./stack/down.mjs");
+const { startService, stopService } = await import("./stack/one-service.mjs");
 const { seedStack } = await import("./stack/seed.mjs");
 const { StackError } = await import("./stack/stack-error.mjs");
 const { addressesIn } = await import("./stack/state.mjs");
@@ -88,6 +95,10 @@ async function run(signal) {
       return status(dir);
     case "seed":
       return seedStack(docker ? composeAddresses(defaultTables) : addressesIn(dir), rows, signal);
+    case "stop":
+      return stopService(dir, service);
+    case "start":
+      return startService(dir, service, signal);
     case "down":
       return down(dir);
   }

@@ -273,6 +273,11 @@ function clusterId() {
   return Buffer.from(randomUUID().replaceAll("-", ""), "hex").toString("base64url");
 }
 
+/** Whether a broker answers at an address of this machine, and knows itself. @param {string} address */
+export async function knowsBroker(address) {
+  return (await nodesKnownAt(Number(address.slice(address.lastIndexOf(":") + 1)))).length > 0;
+}
+
 /** The ids of the brokers that this one knows; the plain connection first, because a client that is refused waits longer and longer. @param {number} port */
 async function nodesKnownAt(port) {
   await listens(port);

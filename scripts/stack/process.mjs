@@ -6,7 +6,12 @@ import { StackError } from "./stack-error.mjs";
 /**
  * A process of the stack as state.json keeps it. The marker is a text that occurs in its command line and in no other: process ids are
  * reused, and an old state file must never stop somebody else's process.
- * @typedef {{ readonly pid: number, readonly marker: string, readonly log: string }} ProcessRecord
+ * `again` is the command line that it was started with, for a service that is started again.
+ * @typedef {{ readonly pid: number, readonly marker: string, readonly log: string, readonly again?: CommandLine }} ProcessRecord
+ */
+
+/**
+ * @typedef {{ readonly command: string, readonly args: readonly string[] }} CommandLine
  */
 
 /**
@@ -39,7 +44,7 @@ export function startProcess({ name, command, args, marker, log, outlive, user, 
   child.once("exit", (code, signal) => (ended = signal === null ? `exit code ${code}` : `signal ${signal}`));
   unref(child);
   return {
-    record: { pid: child.pid ?? -1, marker, log },
+    record: { pid: child.pid ?? -1, marker, log, again: { command, args } },
     assertAlive() {
       if (ended !== "") throw new StackError("process-died", `${name} ended while starting (${ended})${logTail(log)}`);
     },

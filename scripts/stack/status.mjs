@@ -24,7 +24,9 @@ export async function status(dir) {
   const running = new Set(serviceNames.filter((name) => isUp(state.services[name])));
   for (const name of serviceNames) {
     const record = state.services[name];
-    const found = running.has(name) ? `running at ${where[name] ?? "(still starting)"}, process ${record?.pid}` : "NOT running";
+    const found = running.has(name)
+      ? `running at ${where[name] ?? "(still starting)"}, process ${record?.pid}`
+      : `NOT running${name === "kafka" && addresses !== null ? ` (npm run stack:start -- kafka, at ${addresses.brokers} again)` : ""}`;
     console.log(`${name.padEnd(10)} ${found}${record === undefined ? "" : `, log ${record.log}`}`);
   }
   if (addresses === null) return;

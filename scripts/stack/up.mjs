@@ -39,7 +39,11 @@ export async function ensureUp(dir, signal) {
   }
   if (known !== null && serviceNames.some((name) => runs(known, name))) {
     const lacking = serviceNames.filter((name) => !runs(known, name)).join(", ") || "a complete start";
-    throw new StackError("not-running", `the stack is half up: ${lacking} is missing. Run npm run stack:down first; logs are in ${folder}`);
+    const what = lacking === "kafka" && known.addresses !== null ? "Run npm run stack:start -- kafka, or" : "Run";
+    throw new StackError(
+      "not-running",
+      `the stack is half up: ${lacking} is missing. ${what} npm run stack:down first; logs are in ${folder}`,
+    );
   }
   clear(folder, known);
   return { addresses: await start(folder, signal), wasUp: false };

@@ -3,9 +3,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Kafka, logLevel } from "kafkajs";
 import { afterAll, describe, expect, test } from "vitest";
+import { produceLines, startKafka } from "../../scripts/stack/kafka.mjs";
 import { isRunning, type ProcessRecord } from "../../scripts/stack/process.mjs";
-import { withKafka } from "./stack.ts";
+import { writeState } from "../../scripts/stack/state.mjs";
+import { createTopics, withKafka } from "./stack.ts";
 
 const script = join(import.meta.dirname, "../../scripts/stack.mjs");
 const found = await withKafka(); // the same requirements, and the largest download is done
@@ -31,6 +34,54 @@ describe("npm run stack:*", () => {
     expect(run("seed")).toEqual({ status: 1, output: expect.stringContaining("npm run stack:up") });
     expect(run("down")).toEqual({ status: 0, output: expect.stringContaining("nothing to stop") });
   });
+
+  test("stop and start ask for a service, and say which of them cannot be stopped alone", () => {
+    expect(run("stop")).toEqual({ status: 2, output: expect.stringMatching(/^stop what\? Give the name of a service: kafka\nusage: /) });
+    expect(run("stop", "kafak")).toEqual({ status: 1, output: expect.stringContaining("there are connect, registry, kafka, postgres") });
+    expect(run("start", "registry")).toEqual({ status: 1, output: expect.stringContaining("keeps its schemas in memory") });
+    expect(run("stop", "kafka")).toEqual({ status: 1, output: expect.stringContaining("npm run stack:up") });
+  });
+
+  test.skipIf(found.skip !== false)(
+    "stop and start end Kafka alone and bring it back with its data, on the same port",
+    { meta: { skipReason: String(found.skip) } },
+    async () => {
+      const kafkaDir = mkdtempSync(join(tmpdir(), "cdckit-one-service-"));
+      const runThere = (...args: string[]): { status: number | null; output: string } => {
+        const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args, "--dir", kafkaDir], { encoding: "utf8" });
+        return { status, output: stdout + stderr };
+      };
+      const kafka = await startKafka({ dir: kafkaDir, outlive: true });
+      try {
+        const parts = { registryUrl: "", converterUrl: "", connectUrl: "", connectors: [] };
+        const postgres = { host: "127.0.0.1", port: 1, user: "", password: "", database: "" };
+        const topic = "kept";
+        writeState(kafkaDir, {
+          startedAt: new Date().toISOString(),
+          starter: { pid: -1, marker: "", log: "" },
+          services: { kafka: kafka.record },
+          folders: [],
+          addresses: { ...parts, brokers: kafka.brokers, postgres, topics: [topic] },
+        });
+        const admin = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING }).admin();
+        await admin.connect();
+        await createTopics(admin, [{ topic }]);
+        await admin.disconnect();
+        await produceLines(kafka, { topic, lines: ["a", "b"] });
+        expect(runThere("stop", "kafka")).toEqual({ status: 0, output: expect.stringContaining("npm run stack:start -- kafka") });
+        expect(isRunning(kafka.record)).toBe(false);
+        expect(runThere("status").output).toMatch(/kafka +NOT running \(npm run stack:start -- kafka, at 127/);
+        expect(runThere("stop", "kafka").output).toContain("kafka is not running");
+        expect(runThere("start", "kafka")).toEqual({ status: 0, output: expect.stringContaining(`ready at ${kafka.brokers}`) });
+        expect(runThere("status").output).toMatch(/kafka +running at 127[^]*kept +2/);
+        expect(runThere("start", "kafka").output).toContain("running already");
+      } finally {
+        runThere("down");
+        rmSync(kafkaDir, { recursive: true, force: true });
+      }
+    },
+    180_000,
+  );
 
   test.skipIf(found.skip !== false)(
     "Ctrl-C while the stack starts stops what was started, and leaves no state",
