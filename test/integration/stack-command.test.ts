@@ -44,7 +44,7 @@ describe("npm run stack:*", () => {
 
   test.skipIf(found.skip !== false)(
     "stop and start end Kafka alone and bring it back with its data, on the same port",
-    { meta: { skipReason: String(found.skip) } },
+    { meta: { skipReason: String(found.skip) }, timeout: 180_000 },
     async () => {
       const kafkaDir = mkdtempSync(join(tmpdir(), "cdckit-one-service-"));
       const runThere = (...args: string[]): { status: number | null; output: string } => {
@@ -80,7 +80,6 @@ describe("npm run stack:*", () => {
         rmSync(kafkaDir, { recursive: true, force: true });
       }
     },
-    180_000,
   );
 
   test.skipIf(found.skip !== false)(
