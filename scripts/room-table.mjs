@@ -189,11 +189,11 @@ export const roomTables = {
       "bench-error": ["exit-codes"],
       "negative-timeouts": [],
       "package-root": [], // where files of this package lie
-      "registry-fault": [],
+      "registry-fault": ["bench-error"],
       "seeded-random": [],
       terminal: [], // the world that a command is given
       measure: ["registry-fault"], // clocks, counters, histograms
-      load: ["bench-error", "measure", "seeded-random"], // brokers, databases, recordings, generated records
+      load: ["bench-error", "measure", "registry-fault", "seeded-random"], // brokers, databases, recordings, generated records
       report: ["bench-error", "measure:types", "package-root", "terminal"], // quantities, tables and JSON as text
       log: ["report", "terminal:types"],
       verdict: ["bench-error", "exit-codes", "measure:types", "report"], // thresholds and baselines

@@ -15,12 +15,12 @@ export function isRegistryAtFault(error: { readonly code: DecodeErrorCode }): bo
   return registryCodes.has(error.code);
 }
 
-/** Ends what waits for a registry that stays away: the consumer itself would wait for ever. */
-export function refuseLongAbsence(awayMs: number): void {
-  if (awayMs > maxRegistryAwayMs) {
-    throw new BenchError(
-      "connection",
-      `records wait for their schemas, and the registry has given none for ${maxRegistryAwayMs / 1e3} s: ${registryAdvice}.`,
-    );
-  }
+/** What ends a reading whose registry stays away, as the consumer itself would wait for ever. Null as long as it may come back. */
+export function longAbsenceOf(awayMs: number): BenchError | null {
+  return awayMs > maxRegistryAwayMs
+    ? new BenchError(
+        "connection",
+        `records wait for their schemas, and the registry has given none for ${maxRegistryAwayMs / 1e3} s: ${registryAdvice}.`,
+      )
+    : null;
 }

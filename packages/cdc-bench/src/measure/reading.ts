@@ -1,8 +1,9 @@
 import { createConsumer, type KafkaDriver, type Logger, type StartPosition } from "@cdckit/consumer";
 import { type CdcEvent, createDecoder, type JsonSchemaValidator, type SchemaSource } from "@cdckit/decode";
 import { performance } from "node:perf_hooks";
-import { refuseLongAbsence } from "../registry-fault.ts";
+import { longAbsenceOf } from "../registry-fault.ts";
 import { meterDecoder, type DecodeErrorCount, type DecodeMeter, type FormatMeasure } from "./decode-meter.ts";
+import { openOutcome } from "./open-outcome.ts";
 import { type FetchMeter, meterDriver, type ReadingEnd } from "./fetch-meter.ts";
 import { LatencyMeter, type LatencySummary } from "./latency-meter.ts";
 import type { ReadingLoad } from "./process-load.ts";
@@ -145,31 +146,22 @@ function watchReading(
 ): { readonly outcome: Promise<ReadingOutcome>; end(): void } {
   const { fetched, decoded } = meters;
   const startedAtMs = performance.now();
-  let settle: (outcome: ReadingOutcome) => void = () => {};
-  let fail: (error: unknown) => void = () => {};
-  const outcome = new Promise<ReadingOutcome>((resolve, reject) => {
-    settle = resolve;
-    fail = reject;
-  });
-  outcome.catch(() => {}); // it is raced, and the consumer may end first
+  const { outcome, settle, fail } = openOutcome<ReadingOutcome>();
   const isTimeUp = (): boolean => {
     const { maxDurationMs = Number.POSITIVE_INFINITY } = options;
     return (fetched.sinceJoinMs ?? performance.now() - startedAtMs - joinWithinMs) >= maxDurationMs;
   };
   const look = (): void => {
     options.onProgress(soFar(fetched, decoded), () => detailsOf(meters, latency));
+    const absence = longAbsenceOf(decoded.registryAwayMs);
     if (options.interrupt.aborted) {
       settle("interrupted");
     } else if (isTimeUp()) {
       settle("time-up");
     } else if (fetched.idleMs >= (options.maxIdleMs ?? Number.POSITIVE_INFINITY)) {
       settle("ran-dry");
-    } else {
-      try {
-        refuseLongAbsence(decoded.registryAwayMs);
-      } catch (error) {
-        fail(error);
-      }
+    } else if (absence !== null) {
+      fail(absence);
     }
   };
   const looking = setInterval(look, lookEveryMs);

@@ -6,9 +6,10 @@ import { type ClusterConnection, kafkaConfigOf, throwAwaySession } from "../../l
 import type { FaultProxy } from "../../load/fault-proxy.ts";
 import { type DecodeErrorCount, type DecodeMeter, meterDecoder } from "../../measure/decode-meter.ts";
 import type { DurationSummary } from "../../measure/duration-histogram.ts";
+import { openOutcome } from "../../measure/open-outcome.ts";
 import type { RateSeriesSummary } from "../../measure/rate-series.ts";
 import type { Observer } from "../../observe/observer.ts";
-import { refuseLongAbsence } from "../../registry-fault.ts";
+import { longAbsenceOf } from "../../registry-fault.ts";
 import type { CapCounts } from "./cap-tally.ts";
 import { createHandledMeter, type HandledMeter } from "./handled-meter.ts";
 import { type DriverTap, type Places, tapDriver } from "./tap-driver.ts";
@@ -133,13 +134,7 @@ function watchCatchUp(
   let lookedAtMs = startedAtMs;
   let waitedMs = 0;
   let hasSaidWait = false;
-  let settle: (outcome: CatchUpOutcome) => void = () => {};
-  let fail: (error: unknown) => void = () => {};
-  const outcome = new Promise<CatchUpOutcome>((resolve, reject) => {
-    settle = resolve;
-    fail = reject;
-  });
-  outcome.catch(() => {}); // it is raced, and the consumer may end first
+  const { outcome, settle, fail } = openOutcome<CatchUpOutcome>();
   const look = (): void => {
     const now = performance.now();
     const health = consumer.health();
@@ -163,18 +158,15 @@ function watchCatchUp(
       ...(elapsedMs > 0 && { perSecond: (count / elapsedMs) * 1e3 }),
       lag: Math.max(0, expectedRecords - count),
     }));
+    const absence = longAbsenceOf(decoded.registryAwayMs);
     if (interrupt.aborted) {
       settle("interrupted");
     } else if (isAtEnd(health, ends)) {
       settle("caught-up");
     } else if (now >= (meter.rate.startedAtMs ?? startedAtMs + firstEventWithinMs) + (maxDurationMs ?? Number.POSITIVE_INFINITY)) {
       settle("time-up");
-    } else {
-      try {
-        refuseLongAbsence(decoded.registryAwayMs);
-      } catch (error) {
-        fail(error);
-      }
+    } else if (absence !== null) {
+      fail(absence);
     }
   };
   const looking = setInterval(look, lookEveryMs);

@@ -6,7 +6,7 @@ import type { ClusterSource } from "../../load/source.ts";
 import { unreadOf } from "../../measure/fetch-meter.ts";
 import { listenerOf, useOf } from "../../measure/local-process.ts";
 import type { Observer } from "../../observe/observer.ts";
-import { refuseLongAbsence } from "../../registry-fault.ts";
+import { longAbsenceOf } from "../../registry-fault.ts";
 import type { GroupMeasure, GroupOutcome, ProcessMeasure } from "../../result/group-measure.ts";
 import type { MemberEnd, MemberProgress } from "./member-messages.ts";
 import { MemberProcess } from "./member-process.ts";
@@ -162,7 +162,10 @@ class Group {
     const { extents, observer, processes } = this.#plan;
     const records = sum(this.#members.map(({ progress }) => progress?.records ?? 0));
     const registryAwayMs = Math.max(...this.#members.map(({ progress }) => progress?.registryAwayMs ?? 0));
-    refuseLongAbsence(registryAwayMs);
+    const absence = longAbsenceOf(registryAwayMs);
+    if (absence !== null) {
+      throw absence;
+    }
     const isWaiting = registryAwayMs > 0;
     if (isWaiting) {
       this.#lastRecordAtMs = performance.now(); // a group that waits for schemas has not run dry
