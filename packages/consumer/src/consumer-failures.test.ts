@@ -294,6 +294,29 @@ describe("dead letters", () => {
     expect(setup.consumer.health().counts).toMatchObject({ records: 5, handled: 3, deadLettered: 2 });
   });
 
+  test("the log says why a record became a dead letter: the stage, the code and the error", async () => {
+    const lines: Readonly<Record<string, unknown>>[] = [];
+    const keep = (fields: Readonly<Record<string, unknown>>, message: string): void =>
+      void (message === "a record became a dead letter" && lines.push(fields));
+    const logger = { debug: keep, info: keep, warn: keep, error: keep };
+    const setup = setUp(["broken", "bad"], { failure: deadLetters, logger });
+    await runToTheEnd(setup, () => {
+      throw new TypeError("not a function");
+    });
+    const message = "[handler-failed] a handler failed at t[0]@1; the record became a dead letter";
+    expect(lines).toMatchObject([
+      { offset: 0n, reason: "failed", stage: "decode", code: "malformed", attempts: 1, err: { message: "[malformed] t[0]@0: not a word" } },
+      {
+        offset: 1n,
+        reason: "failed",
+        stage: "handle",
+        code: "handler-failed",
+        attempts: 1,
+        err: { code: "handler-failed", message, cause: { type: "TypeError", message: "not a function" } },
+      },
+    ]);
+  });
+
   test("of a batch that fails, only the record to blame becomes a dead letter", async () => {
     const setup = setUp(["a", "bad", "b"], { failure: { ...deadLetters, retry: false } });
     const { clock, consumer, broker } = setup;

@@ -9,7 +9,7 @@
 import { isDecodeError, type RecordHeaders } from "@cdckit/decode";
 import type { OutgoingRecord } from "../driver.ts";
 import { codeOf, isError, nameOf, readMember } from "../user-code/user-value.ts";
-import { coordinatesOf, type Failure, haltErrorOf, type RecordPlace } from "./failure.ts";
+import { coordinatesOf, deadLetterErrorOf, type Failure, type RecordPlace } from "./failure.ts";
 
 export interface DeadLetterContext {
   readonly topic: string;
@@ -104,7 +104,7 @@ interface DescribedError {
  */
 function describeFailure(failure: Failure): DescribedError {
   const { stage, error } = failure;
-  const own = haltErrorOf(failure);
+  const own = deadLetterErrorOf(failure);
   const name = nameOf(error);
   const code = codeOf(error);
   const thrown = isDecodeError(error) ? "" : `: ${name}${code === undefined ? "" : ` (code ${code})`}`;

@@ -68,10 +68,22 @@ describe("a dead letter", () => {
     expect(texts).toMatchObject({
       "__connect.errors.stage": "TASK_PUT",
       "__connect.errors.exception.class.name": "RangeError",
-      "__connect.errors.exception.message": expect.stringContaining("RangeError (code 22P02)"),
+      "__connect.errors.exception.message":
+        "[handler-failed] a handler failed at orders[3]@9007199254740993; the record became a dead letter: RangeError (code 22P02)",
       "cdckit.attempts": "5",
       "cdckit.schema.id": "41",
     });
+  });
+
+  test.each<[string, Partial<Failure>]>([
+    ["a handler", {}],
+    ["a sink", { sink: "tables" }],
+    ["a decoder of the application's", { stage: "decode" }],
+  ])("says of %s what is true of a dead letter: it is committed, and has no cause to look at", (_, failed) => {
+    const failure = { ...failureWith(new TypeError("no")), ...failed };
+    const text = deadLetterOf(deadLetterRecord(place, { kind: "failed", failure, attempts: 1 }, context))?.exception.message;
+    expect(text).toMatch(/; the record became a dead letter: TypeError$/);
+    expect(text).not.toMatch(/the cause|committed/);
   });
 
   test("can be read back, and written to its topic as it was", () => {

@@ -8,10 +8,11 @@ import type { Logger } from "../observe/logger.ts";
 import type { OpenWait, Waits } from "../observe/waits.ts";
 import { PoisonBreaker } from "./breaker.ts";
 import { deadLetterRecord, type SetAsideReason } from "./dead-letter-record.ts";
-import { coordinatesOf, haltErrorOf, type RecordPlace } from "./failure.ts";
+import { coordinatesOf, deadLetterErrorOf, haltErrorOf, type RecordPlace } from "./failure.ts";
 import type { ResolvedFailureOptions } from "./failure-options.ts";
 import { place as placeText } from "./halt.ts";
 import { ParkedKeys } from "./parked-keys.ts";
+import { codeOf } from "../user-code/user-value.ts";
 import { backOffMs } from "./retry-policy.ts";
 
 export interface DeadLetterParts {
@@ -58,7 +59,10 @@ export class DeadLetters {
       this.parkedKeys.park(place);
     }
     counters.deadLettered++;
-    logger.warn({ ...coordinatesOf(place), deadLetterTopic: topic, reason: reason.kind }, "a record became a dead letter");
+    logger.warn(
+      { ...coordinatesOf(place), deadLetterTopic: topic, reason: reason.kind, ...whyOf(reason) },
+      "a record became a dead letter",
+    );
     publish("dead-letter", () => ({ groupId, at: coordinatesOf(place), why: reason.kind }));
     return true;
   }
@@ -107,4 +111,14 @@ export class DeadLetters {
     }
     return false;
   }
+}
+
+/** Why a record is set aside, as fields of its log line: `code` is that of the letter, and what was thrown is the cause of `err`. */
+function whyOf(reason: SetAsideReason): Readonly<Record<string, unknown>> {
+  if (reason.kind === "parked") {
+    return { parkedBehind: reason.behind };
+  }
+  const { failure, attempts } = reason;
+  const err = deadLetterErrorOf(failure);
+  return { stage: failure.stage, ...(failure.sink === null ? {} : { sink: failure.sink }), code: codeOf(err), attempts, err };
 }

@@ -1,7 +1,7 @@
 import type { CdcEvent, RecordBatch, RecordCoordinates } from "@cdckit/decode";
 import type { PartitionAssignment } from "../driver.ts";
 import { toError } from "../user-code/user-value.ts";
-import { decodeFailure, handlerFailure, sinkFailure } from "./halt.ts";
+import { decodeFailure, type Fate, handlerFailure, sinkFailure } from "./halt.ts";
 
 /** A record and its place: in its batch, during one assignment. */
 export interface RecordPlace {
@@ -33,13 +33,23 @@ export function coordinatesOf({ batch, record }: RecordPlace): RecordCoordinates
 }
 
 /** The error that the consumer halts with, if it does. */
-export function haltErrorOf({ stage, error, place, event, sink, through }: Failure): Error {
+export function haltErrorOf(failure: Failure): Error {
+  return errorOf(failure, "halt");
+}
+
+/** What failed, as a dead letter and its log line say it. Without its cause, it has no text that a handler or a client wrote. */
+export function deadLetterErrorOf(failure: Failure): Error {
+  return errorOf(failure, "dead-letter");
+}
+
+function errorOf({ stage, error, place, event, sink, through }: Failure, fate: Fate): Error {
   if (stage === "read") {
     return toError(error);
   }
   const at = coordinatesOf(place);
   if (stage === "decode") {
-    return decodeFailure(error, at);
+    return decodeFailure(error, at, fate);
   }
-  return sink === null ? handlerFailure(error, at, through, event) : sinkFailure(error, at, through, sink);
+  const work = { at, through, fate };
+  return sink === null ? handlerFailure(error, work, event) : sinkFailure(error, work, sink);
 }

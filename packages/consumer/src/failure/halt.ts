@@ -3,8 +3,11 @@ import { ConsumerError, isConsumerError } from "../errors.ts";
 import { readMember, toError } from "../user-code/user-value.ts";
 import { whatChangeLacks } from "./missing-image.ts";
 
-/** The error that `run()` rejects with when a record could not be decoded. */
-export function decodeFailure(error: unknown, at: RecordCoordinates): Error {
+/** What becomes of work that failed, as the end of the sentence that says so. */
+export type Fate = "halt" | "dead-letter";
+
+/** The error that `run()` rejects with, or that a dead letter names, when a record could not be decoded. */
+export function decodeFailure(error: unknown, at: RecordCoordinates, fate: Fate): Error {
   if (isConsumerError(error) && readMember(error, "code") === "unhandled-event") {
     return toError(error);
   }
@@ -12,31 +15,51 @@ export function decodeFailure(error: unknown, at: RecordCoordinates): Error {
     const { code, detail, cause } = error;
     return new DecodeError(code, `${place(at)}: ${detail}`, { cause, at });
   }
-  return new ConsumerError("decoder-failed", `the decoder failed at ${place(at)}; the cause says why`, { cause: error, at });
+  const end = fate === "halt" ? "; the cause says why" : fateOfRecord[fate];
+  return new ConsumerError("decoder-failed", `the decoder failed at ${place(at)}${end}`, { cause: error, at });
 }
 
 /**
- * The error that `run()` rejects with when a handler threw or rejected. If a row was refused before its handler saw it, its own error says
- * so.
+ * The error that `run()` rejects with, or that a dead letter names, when a handler threw or rejected. If a row was refused before its handler
+ * saw it, its own error says so.
  */
-export function handlerFailure(error: unknown, at: RecordCoordinates, through: bigint | null, event: CdcEvent | null): Error {
+export function handlerFailure(error: unknown, work: HandedOn, event: CdcEvent | null): Error {
+  const { at, through } = work;
   if (isConsumerError(error) && ["invalid-row", "unhandled-event"].includes(String(readMember(error, "code")))) {
     return toError(error);
   }
   const lacks = through === null || through === at.offset ? whatChangeLacks(error, event) : ""; // otherwise it may be about another event
-  return new ConsumerError("handler-failed", `a handler failed at ${places(at, through)}${lacks}`, { cause: error, at });
+  return new ConsumerError("handler-failed", `a handler failed at ${places(work)}${lacks}`, { cause: error, at });
 }
 
-/** The error that `run()` rejects with when a sink could not apply what it was given. */
-export function sinkFailure(error: unknown, at: RecordCoordinates, through: bigint | null, sink: string): Error {
-  return new ConsumerError("sink-failed", `the sink ${JSON.stringify(sink)} failed at ${places(at, through)}`, { cause: error, at });
+/** The error that `run()` rejects with, or that a dead letter names, when a sink could not apply what it was given. */
+export function sinkFailure(error: unknown, work: HandedOn, sink: string): Error {
+  return new ConsumerError("sink-failed", `the sink ${JSON.stringify(sink)} failed at ${places(work)}`, { cause: error, at: work.at });
 }
 
-/** What was handed on: one record, or several of which any may be to blame. */
-function places(at: RecordCoordinates, through: bigint | null): string {
+/** What was handed on, and what becomes of it. */
+export interface HandedOn {
+  readonly at: RecordCoordinates;
+  /** If it was several records, of which any may be to blame: the offset of the last. */
+  readonly through: bigint | null;
+  readonly fate: Fate;
+}
+
+/** A dead letter is committed as a handled record is, and its text comes without the cause: that one's message may quote the row. */
+const fateOfRecord: Readonly<Record<Fate, string>> = {
+  halt: "; the cause says why, and the record was not committed",
+  "dead-letter": "; the record became a dead letter",
+};
+
+const fateOfRecords: Readonly<Record<Fate, string>> = {
+  halt: "; the cause says why, and none of them was committed",
+  "dead-letter": "; they became dead letters",
+};
+
+function places({ at, through, fate }: HandedOn): string {
   return through === null || through === at.offset
-    ? `${place(at)}; the cause says why, and the record was not committed`
-    : `${place(at)} to ${through}, which were handed on together; the cause says why, and none of them was committed`;
+    ? `${place(at)}${fateOfRecord[fate]}`
+    : `${place(at)} to ${through}, which were handed on together${fateOfRecords[fate]}`;
 }
 
 /** The place of a record, in the form of every message, reason and log line of the consumer. */
