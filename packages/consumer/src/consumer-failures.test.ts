@@ -317,6 +317,20 @@ describe("dead letters", () => {
     ]);
   });
 
+  test("the log says of a handler that failed which attempt that was, of how many, and names assignments without an @", async () => {
+    const lines: string[] = [];
+    const keep = (fields: Readonly<Record<string, unknown>>, message: string): void =>
+      void lines.push(message, ...((fields["partitions"] as readonly string[] | undefined) ?? []));
+    const retry = { attempts: 3, initialDelayMs: 200, jitter: "none" } as const;
+    const setup = setUp(["bad"], { failure: { ...deadLetters, retry }, logger: { debug: keep, info: keep, warn: keep, error: keep } });
+    await runToTheEnd(setup, () => {
+      throw new Error("no");
+    });
+    expect(lines).toContain("a handler at t[0]@0 failed and is retried: attempt 1 of 3 failed, and the next follows after 200 ms");
+    expect(lines).not.toContain("a handler at t[0]@0 is waited for");
+    expect(lines).toContain("t[0] (epoch 1)");
+  });
+
   test("of a batch that fails, only the record to blame becomes a dead letter", async () => {
     const setup = setUp(["a", "bad", "b"], { failure: { ...deadLetters, retry: false } });
     const { clock, consumer, broker } = setup;

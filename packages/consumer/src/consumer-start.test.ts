@@ -99,3 +99,21 @@ describe("what waiting does not help is an error at once", () => {
     await expect(running).resolves.toBeUndefined();
   });
 });
+
+test.each([[undefined, false] as const, ["earliest", true] as const])(
+  "a driver hears whether the user gave from (%s): %s",
+  async (from, isFromGiven) => {
+    const driver = memory({ broker: new MemoryBroker({ t: 1 }) });
+    const heard: (boolean | undefined)[] = [];
+    const connect: typeof driver.connect = (subscription, sink) => {
+      heard.push(subscription.isFromGiven);
+      return driver.connect(subscription, sink);
+    };
+    const options = { driver: { ...driver, connect }, ...(from === undefined ? {} : { from }) };
+    const consumer = consumerOf(framed, options).on("*", () => {});
+    const running = consumer.run();
+    await consumer.stop();
+    await running;
+    expect(heard).toEqual([isFromGiven]);
+  },
+);

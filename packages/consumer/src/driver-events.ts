@@ -201,6 +201,7 @@ export class DriverEvents implements DriverSink {
   }
 }
 
+/** Not with an `@`: that is before the offset of a record in every other text. */
 function describe({ topic, partition, epoch }: PartitionAssignment): string {
-  return `${topic}[${partition}]@${epoch}`;
+  return `${topic}[${partition}] (epoch ${epoch})`;
 }

@@ -62,6 +62,11 @@ export interface Subscription {
   readonly topics: readonly (string | RegExp)[];
   /** Where a partition without a committed offset starts. It is not used if a committed offset is out of range: that is an error. */
   readonly from: StartPosition;
+  /**
+   * The user gave `from`. If not, it is the default, and nobody needs to be told that a commit comes first.
+   * @default true
+   */
+  readonly isFromGiven?: boolean;
   /** Where the driver logs. Credentials and bytes of records are removed before a line reaches the application's logger. */
   readonly logger: Logger;
   /** Aborted when nobody waits for the connection any more. `connect` then gives up and rejects soon. */

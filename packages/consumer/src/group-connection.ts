@@ -87,6 +87,7 @@ export class GroupConnection {
       groupId,
       topics,
       from: startPositionAt(this.#options.from, clock.wallMs()),
+      isFromGiven: this.#options.isFromGiven,
       logger,
       signal,
       lostRange: failure.lostRange,

@@ -120,6 +120,7 @@ export interface ResolvedConsumerOptions {
   readonly groupId: string;
   readonly topics: readonly (string | RegExp)[];
   readonly from: ResolvedStart;
+  readonly isFromGiven: boolean;
   readonly registry: RegistryOptions | SchemaSource | undefined;
   readonly decoder: Omit<DecoderOptions, OwnDecoderOptions> | Decoder;
   readonly strict: boolean;
@@ -185,6 +186,7 @@ export function resolveOptionsWithoutDriver(options: Omit<ConsumerOptions, "driv
     groupId: options.groupId,
     topics: Object.freeze([...options.topics]),
     from: resolveStartOption(from),
+    isFromGiven: options.from !== undefined,
     registry: options.registry,
     decoder: options.decoder ?? {},
     strict: options.strict ?? false,

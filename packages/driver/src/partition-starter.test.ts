@@ -256,31 +256,6 @@ test("whether records are gone is not decided while the ends of the log are not 
   await expect(missingAt(brokers, assignment, 2n)).rejects.toThrow("no broker knows the ends of t[1]");
 });
 
-test("a start after a commit says that `from` has no effect, and one without a commit says nothing", async () => {
-  const lines: unknown[] = [];
-  const logger = { ...silentLogger, info: (fields: object, message: string) => void lines.push([fields, message]) };
-  const starts = (committed: readonly (readonly [string, Position])[]) =>
-    resolveStarts(
-      {
-        topicIds: async () => new Map([["t", "id"]]),
-        committed: async () => new Map(committed),
-        ends: async () => new Map([0, 1].map((partition) => [placeOf("t", partition), { low: 5n, high: 10n }])),
-      } as unknown as BrokerQuestions, // as much as is asked
-      { ...subscription, logger },
-      new Assignments<HeldPartition>({ hold: (held) => held, positionOf: () => null }).add(places),
-      { readBefore: () => null },
-    );
-  await starts([]);
-  expect(lines).toEqual([]);
-  await starts([[placeOf("t", 1), { offset: 6n, topicId: "id" }]]);
-  expect(lines).toEqual([
-    [
-      { partitions: [placeOf("t", 1)], from: "earliest" },
-      expect.stringContaining("the option from has no effect; to read again, take a new groupId"),
-    ],
-  ]);
-});
-
 test("a topic that is recreated while its offsets are asked for is asked for again: the ends of the new log say nothing of the old id", async () => {
   const { assignments, starter, started, failures, answer, brokers, ends } = setUp([], { offset: 7n, topicId: "old" });
   answer();

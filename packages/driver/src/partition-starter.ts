@@ -3,6 +3,7 @@ import type { DriverSink, LostRange, OffsetCommit, OpenWait, PartitionAssignment
 import type { Assignments, HeldPartition, OwnAssignment } from "./assignments.ts";
 import { settledOrLate } from "./bounded.ts";
 import type { BrokerQuestions, Tried } from "./broker-questions.ts";
+import { CommitNotice } from "./commit-notice.ts";
 import { DriverError, type MakeDriverError } from "./errors.ts";
 import { isOfAnotherTopic, lostRangeError } from "./lost-range.ts";
 import { passingMs, placeText } from "./partition-waits.ts";
@@ -48,10 +49,12 @@ export interface PartitionStarterParts<Held extends HeldPartition> {
 /** Starts partitions: reports them to the consumer, finds out where they start, and lets the client fetch them. */
 export class PartitionStarter<Held extends HeldPartition> {
   readonly #parts: PartitionStarterParts<Held>;
+  readonly #commitNotice: CommitNotice;
   #startsCommitted: Promise<unknown> = Promise.resolve();
 
   constructor(parts: PartitionStarterParts<Held>) {
     this.#parts = parts;
+    this.#commitNotice = new CommitNotice(parts.subscription);
   }
 
   /** Partitions that were just assigned. `moveTo`: where they start, whatever is committed. */
@@ -124,6 +127,9 @@ export class PartitionStarter<Held extends HeldPartition> {
           continue; // if the partition was given up or moved meanwhile, the others start
         }
         const { starts, unknown } = found;
+        if (moveTo === null) {
+          this.#commitNotice.started(starts);
+        }
         starts.forEach((start) => this.#startAt(start, moveTo === null && start.committed === null));
         if (starts.length > 0) {
           return [...unknown.keys()];

@@ -47,7 +47,7 @@ export async function resolveStarts<Held extends HeldPartition>(
   held: Pick<Assignments<Held>, "readBefore">,
   tried?: Tried,
 ): Promise<FoundStarts | LostStart> {
-  const { from, startAt, logger } = subscription;
+  const { from, startAt } = subscription;
   const topics = topicsOf(assignments);
   const ids = await brokers.topicIds(topics);
   for (const assignment of assignments) {
@@ -82,23 +82,7 @@ export async function resolveStarts<Held extends HeldPartition>(
       starts.push(start);
     }
   }
-  if (startAt === undefined) {
-    tellOfCommits(logger, from, starts);
-  }
   return { starts, unknown };
-}
-
-/** Whoever has changed `from` to read records again sees nothing come, and no error. */
-function tellOfCommits(logger: Logger, from: Subscription["from"], starts: readonly Start[]): void {
-  const partitions = starts
-    .filter(({ committed }) => committed !== null)
-    .map(({ assignment: { topic, partition } }) => placeOf(topic, partition));
-  if (partitions.length > 0) {
-    logger.info(
-      { partitions, from: typeof from === "string" ? from : Object.keys(from)[0] },
-      "the group has committed these partitions, so they go on there and the option from has no effect; to read again, take a new groupId or seek()",
-    );
-  }
 }
 
 /**

@@ -11,7 +11,7 @@ import type { DeadLetters } from "./dead-letters.ts";
 import { coordinatesOf, type Failure, haltErrorOf, type RecordPlace } from "./failure.ts";
 import type { ResolvedFailureOptions } from "./failure-options.ts";
 import { place as placeText } from "./halt.ts";
-import { decideAfter, type Tries } from "./retry-policy.ts";
+import { attemptsOf, decideAfter, type Tries } from "./retry-policy.ts";
 
 export interface RecoveryParts {
   readonly groupId: string;
@@ -123,12 +123,15 @@ export class Recovery {
     }
     counters.retries++;
     const at = coordinatesOf(failure.place);
+    const { delayMs } = policyDecision;
+    const attempts = attemptsOf(kind, options);
     const attempt = tries.failures + tries.outages;
     tries.wait ??= waits.open(this.workOn(failure.stage, failure.place, failure.sink), failure.place.assignment);
-    tries.wait.failed(failure.error);
-    logger.debug({ ...at, attempt, delayMs: policyDecision.delayMs, kind, err: failure.error }, "a record failed and is retried");
-    publish("retry", () => ({ groupId: this.#parts.groupId, at, attempt, delayMs: policyDecision.delayMs }));
-    return { kind: "retry", delayMs: policyDecision.delayMs };
+    // Outages use up none of the record's attempts, so they are not counted where attempts are limited.
+    tries.wait.failed(failure.error, { attempt: attempts === null ? attempt : tries.failures, attempts, delayMs });
+    logger.debug({ ...at, attempt, delayMs, kind, err: failure.error }, "a record failed and is retried");
+    publish("retry", () => ({ groupId: this.#parts.groupId, at, attempt, delayMs }));
+    return { kind: "retry", delayMs };
   }
 
   /** The record in the hands of a handler, a sink or the decoder, as health and logs name it. */

@@ -1,4 +1,4 @@
-import type { OpenWait } from "../observe/waits.ts";
+import type { RetriedWork } from "../observe/waits.ts";
 import type { FailureKind } from "./classify.ts";
 
 /** How a failed attempt is repeated. */
@@ -20,7 +20,7 @@ export interface Tries {
   /** When the first of the failures was, by the clock that only goes forward. */
   firstFailedMs: number;
   /** Open from the first failure until an attempt succeeds, or the record is dealt with in another way. */
-  wait: OpenWait | null;
+  wait: RetriedWork | null;
 }
 
 /** Before the first attempt. */
@@ -64,4 +64,9 @@ export function decideAfter(kind: FailureKind, tries: Tries, nowMs: number, poli
     case "poison":
       return poison;
   }
+}
+
+/** How many attempts this kind of failure allows in all. Null if time decides, or nothing does. */
+export function attemptsOf(kind: FailureKind, { retry }: DecisionPolicy): number | null {
+  return kind === "outage" || kind === "unknown-schema" ? null : retry.attempts;
 }

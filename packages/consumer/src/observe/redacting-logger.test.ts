@@ -1,3 +1,4 @@
+import { pino } from "pino";
 import { expect, test } from "vitest";
 import type { Logger } from "./logger.ts";
 import { redacting } from "./redacting-logger.ts";
@@ -34,4 +35,15 @@ test("what helps to find the failure reaches the log", () => {
   expect(line).toContain('"offset":"5"');
   expect(line).toContain('"message":"[poison] no"');
   expect(line).toContain('"code":"poison"');
+});
+
+test("pino writes the name of an error's class, its code, and the text of its cause", () => {
+  const written: string[] = [];
+  const logger = redacting(pino({}, { write: (line: string) => void written.push(line) }));
+  const cause = new TypeError("x is not a function");
+  logger.warn({ err: Object.assign(new RangeError("[poison] no", { cause }), { code: "poison" }) }, "a record failed");
+  const { err } = JSON.parse(written[0] ?? "{}") as { readonly err: Readonly<Record<string, unknown>> };
+  expect(err).toMatchObject({ type: "RangeError", code: "poison", message: "[poison] no: x is not a function" });
+  expect(err["stack"]).toContain("caused by: TypeError: x is not a function");
+  expect(Object.keys(err).toSorted()).toEqual(["code", "message", "stack", "type"]);
 });

@@ -52,18 +52,25 @@ function redacted(name: string, value: unknown, depth: number): unknown {
     : Object.fromEntries(Object.entries(value).map(([inner, part]) => [inner, redacted(inner, part, depth + 1)]));
 }
 
-/** The parts of an error that pino writes, and no other property: clients put whole requests and configurations there. */
+/**
+ * The parts of an error that pino writes, and no other property: clients put whole requests and configurations there.
+ *
+ * pino writes this object again as an error. It takes the type from the constructor if there is one, and from `name` if not; so do others.
+ * Neither is listed, so JSON does not have the name twice.
+ */
 function plainError(error: Error, depth: number): object {
   const code = codeOf(error);
   const stack = readText(error, "stack");
   const cause = readMember(error, "cause");
-  return {
-    type: nameOf(error),
+  const type = nameOf(error);
+  const plain = {
+    type,
     message: withoutUserInfo(readText(error, "message") ?? ""),
     ...(code === undefined ? {} : { code }),
     ...(stack === undefined ? {} : { stack: withoutUserInfo(stack) }),
     ...(cause === undefined || depth >= maxDepth ? {} : { cause: redacted("cause", cause, depth + 1) }),
   };
+  return Object.defineProperties(plain, { name: { value: type }, constructor: { value: undefined } });
 }
 
 export function withoutUserInfo(text: string): string {

@@ -1,6 +1,6 @@
 import { virtualClock } from "@cdckit/testkit";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { Logger } from "./logger.ts";
+import { type Logger, silentLogger } from "./logger.ts";
 import { Waits, waitTexts, type WorkInHand } from "./waits.ts";
 
 const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:5432"), { code: "ECONNREFUSED" });
@@ -131,6 +131,35 @@ describe("waits", () => {
     });
     expect(lines.at(-1)).toMatchObject({ level: "info", message: "a handler at orders[0]@17 is not waited for any more" });
     waits.close();
+  });
+
+  test("the log says of work that failed that it is tried again, how often, and when", () => {
+    const { waits, lines } = setUp();
+    const next = { attempt: 1, attempts: 5, delayMs: 99.6 };
+    waits.open({ what: "a handler", place: "orders[0]@17" }).failed(refused, next);
+    waits.open({ what: "the sink", place: "orders[1]@3" }).failed(refused, { ...next, attempts: null });
+    expect(lines).toMatchObject([
+      {
+        level: "warn",
+        message: "a handler at orders[0]@17 failed and is retried: attempt 1 of 5 failed, and the next follows after 100 ms",
+        fields: { failures: 1, attempt: 1, attempts: 5, err: refused },
+      },
+      { message: "the sink at orders[1]@3 failed and is retried: attempt 1 failed, and the next follows after 100 ms" },
+    ]);
+  });
+
+  test("a wait has begun at the same millisecond in every report, whatever fractions the clocks have", () => {
+    let nowMs = 1_000.4;
+    let wallMs = 1_700_000_000_000;
+    const clock = { ...virtualClock(), nowMs: () => nowMs, wallMs: () => wallMs };
+    const waits = new Waits({ clock, logger: silentLogger });
+    waits.open({ what: "a handler", cause: refused });
+    const began = [0.3, 0.3, 0.3].map((passesMs) => {
+      nowMs += passesMs;
+      wallMs += Math.round(passesMs * 2);
+      return waits.report()[0]?.since;
+    });
+    expect(began).toEqual([1_700_000_000_000, 1_700_000_000_000, 1_700_000_000_000]);
   });
 
   test("work in hand is found by looking once a second, and registers nothing while it goes well", async () => {

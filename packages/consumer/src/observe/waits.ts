@@ -22,6 +22,21 @@ export interface OpenWait {
   end(): void;
 }
 
+/** A wait for work that is tried again by this process itself, and not by somebody who is asked. */
+export interface RetriedWork extends OpenWait {
+  /** One more attempt failed. `next`: the attempt that follows. */
+  failed(cause: unknown, next?: NextAttempt): void;
+}
+
+/** What follows an attempt that failed. */
+export interface NextAttempt {
+  /** The number of the attempt that failed, from 1. */
+  readonly attempt: number;
+  /** How many there may be. Null if nothing limits them. */
+  readonly attempts: number | null;
+  readonly delayMs: number;
+}
+
 /** A wait, as the health report shows it. */
 export interface WaitReport {
   /** What is waited for, as the subject of a sentence: `the handler of "orders"`, `schema 7`, `the connection`. */
@@ -55,12 +70,15 @@ interface Entry {
   readonly id: string;
   readonly wait: WaitFor;
   readonly sinceMs: number;
+  /** The same moment by the wall clock, read once: a report that derived it from both clocks would give it another millisecond each time. */
+  readonly sinceWallMs: number;
   /** Those that have not ended. Empty if the work was only seen at work. */
   readonly openings: Set<OpenWait>;
   /** The look at which it was last seen at work. */
   seenAtLook: number;
   failures: number;
   cause: unknown;
+  next: NextAttempt | null;
   /** The age at which it was last logged. Null before that. */
   loggedAtMs: number | null;
   gapMs: number;
@@ -114,16 +132,16 @@ export class Waits {
    * Opens a wait, or joins the wait for the same thing in the same place: then the start of that one counts. `owner`: the wait ends with
    * it, for example with the assignment of its partition ({@link endOf}).
    */
-  open(wait: WaitFor, owner: object | null = null): OpenWait {
+  open(wait: WaitFor, owner: object | null = null): RetriedWork {
     if (this.#isClosed) {
       return noWait;
     }
     const id = idOf(wait);
     const entry = this.#entries.get(id) ?? this.#add(id, wait);
-    const opening: OpenWait = {
-      failed: (cause) => {
+    const opening: RetriedWork = {
+      failed: (cause, next) => {
         if (entry.openings.has(opening)) {
-          this.#failed(entry, cause);
+          this.#failed(entry, cause, next);
         }
       },
       end: () => {
@@ -156,14 +174,13 @@ export class Waits {
   report(): readonly WaitReport[] {
     const { clock } = this.#parts;
     const nowMs = clock.nowMs();
-    const wallMs = clock.wallMs();
     const shown: WaitReport[] = [];
     for (const entry of this.#entries.values()) {
       const forMs = nowMs - entry.sinceMs;
       if (entry.failures > 0 || forMs >= shownAfterMs) {
         const { what, host = null, place = null } = entry.wait;
         const cause = entry.failures === 0 ? null : causeText(entry.cause);
-        shown.push({ what, host, place, since: Math.round(wallMs - forMs), forMs: Math.round(forMs), failures: entry.failures, cause });
+        shown.push({ what, host, place, since: entry.sinceWallMs, forMs: Math.round(forMs), failures: entry.failures, cause });
       }
     }
     return shown;
@@ -191,10 +208,12 @@ export class Waits {
       id,
       wait,
       sinceMs: this.#parts.clock.nowMs(),
+      sinceWallMs: Math.round(this.#parts.clock.wallMs()),
       openings: new Set(),
       seenAtLook: -1,
       failures: 0,
       cause: undefined,
+      next: null,
       loggedAtMs: null,
       gapMs: firstGapMs,
     };
@@ -202,9 +221,10 @@ export class Waits {
     return entry;
   }
 
-  #failed(entry: Entry, cause: unknown): void {
+  #failed(entry: Entry, cause: unknown, next: NextAttempt | null = null): void {
     entry.failures++;
     entry.cause = cause;
+    entry.next = next;
     this.#logIfDue(entry, 0);
   }
 
@@ -258,8 +278,8 @@ export class Waits {
     const { what, host, place } = entry.wait;
     const error = entry.failures === 0 ? {} : { err: entry.cause, cause: causeText(entry.cause) };
     this.#parts.logger.warn(
-      { what, host, place, forMs: Math.round(forMs), failures: entry.failures, ...error },
-      `${subjectOf(entry.wait)} is waited for`,
+      { what, host, place, forMs: Math.round(forMs), failures: entry.failures, ...entry.next, ...error },
+      `${subjectOf(entry.wait)} ${entry.next === null ? "is waited for" : retryText(entry.next)}`,
     );
   }
 }
@@ -279,6 +299,11 @@ function textOf(wait: WaitReport): string {
   });
   const attempts = failures === 0 ? "no answer yet" : `${failures} failed ${failures === 1 ? "attempt" : "attempts"}, the last: ${cause}`;
   return `${subject} is waited for since ${new Date(since).toISOString()} (${Math.round(forMs / 1_000)} s): ${attempts}`;
+}
+
+function retryText({ attempt, attempts, delayMs }: NextAttempt): string {
+  const count = attempts === null ? String(attempt) : `${attempt} of ${attempts}`;
+  return `failed and is retried: attempt ${count} failed, and the next follows after ${Math.round(delayMs)} ms`;
 }
 
 function subjectOf({ what, host, place }: WaitFor): string {
