@@ -50,6 +50,7 @@ export const roomTables = {
     rooms: {
       "help-url": [], // where the page about a code is
       errors: ["help-url"],
+      "topic-option": [], // how errors name an option of a topic
       record: [],
       "schema-source": [],
       tiers: [], // what benchmarks turn off
@@ -69,6 +70,7 @@ export const roomTables = {
         "bounded-map",
         "values",
         "errors",
+        "topic-option",
         "options",
         "set-property",
         "schema-source:types",
@@ -79,6 +81,7 @@ export const roomTables = {
       envelope: [
         "event",
         "errors",
+        "topic-option",
         "record",
         "values",
         "options",
@@ -106,6 +109,7 @@ export const roomTables = {
         "bounded-map",
         "recent-map",
         "tiers",
+        "topic-option",
         "explanation:types",
         "schema-seen:types",
         "column-selector:types",

@@ -74,3 +74,58 @@ test("an unknown limit is refused, and the old name of one leads to the new one"
   );
   expect(() => createDecoder(limits({ maxDept: 1 }))).toThrow(/^limits\.maxDept is no limit; there are maxMessageBytes/);
 });
+
+test.each<[string, string | Buffer, DecoderOptions, RegExp]>([
+  [
+    "JSON in ISO-8859-1",
+    Buffer.from('{"id":1,"name":"M\u00fcller"}', "latin1"),
+    {},
+    /other bytes at byte 17 of the message.*such as ISO-8859-1$/,
+  ],
+  [
+    "a text in ISO-8859-1",
+    Buffer.from("M\u00fcller", "latin1"),
+    { topics: { t: { value: { encoding: "text" } } } },
+    /other bytes at byte 1 of the/,
+  ],
+  ["lines of JSON", '{"id":1}\n{"id":2}\n', {}, /found 9 more bytes after byte 9: a message is one value, .* \(NDJSON\) are not read$/],
+  [
+    "text",
+    "hello",
+    {},
+    /found 5 bytes of other text: .* \("text"\) .*decoder\.topics\[topic\]\.value\.encoding.*does not belong to this topic$/,
+  ],
+  ["Protobuf without a frame", Buffer.from("08011203414243", "hex"), {}, /found 7 bytes beginning with 08: .*"protobuf"/],
+  ["an empty value", "", {}, /topics\[topic\]\.emptyAsTombstone \(of createConsumer: decoder\.topics\[topic\]\.emptyAsTombstone\)$/],
+])("the error for %s says where, and what to do, without bytes of the message", (_, value, options, text) => {
+  const message = messageOf(() => decode(value, options, "t"));
+  expect(message).toMatch(text);
+  expect(message).not.toMatch(/ller|hello|\xfc/);
+});
+
+function messageOf(call: () => unknown): string {
+  try {
+    call();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return "";
+}
+
+test("a byte that is not UTF-8 is found behind characters of every length, with and without the fast path", () => {
+  const decoder = createDecoder();
+  const send = (name: Buffer): unknown => {
+    const value = Buffer.concat([Buffer.from('{"id":1,"name":"'), name, Buffer.from('"}')]);
+    return decoder.decode(recordOf(value, { topic: "t" }));
+  };
+  const before = Buffer.from("a\u00e9\u20ac\ud83d\ude00");
+  const wrong = ["ff", "c0af", "e0808f", "eda080", "f4908080", "e282", "80"].map((hex) => Buffer.from(hex, "hex"));
+  for (const _ of ["slow", "fast"]) {
+    for (const bytes of wrong) {
+      expect(messageOf(() => send(Buffer.concat([before, bytes])))).toContain(`at byte ${16 + before.length} of the message`);
+    }
+    for (let i = 0; i < 200; i++) {
+      send(before);
+    }
+  }
+});

@@ -2,6 +2,7 @@ import type { ParsedSchema } from "../encoding/schema-encoding.ts";
 import { DecodeError, isDecodeError } from "../errors.ts";
 import type { MessageChoice } from "../framing/framing.ts";
 import type { MessageSelector, SchemaId } from "../schema-source.ts";
+import { topicOption } from "../topic-option.ts";
 
 /** The messages of a schema that the first bytes of a payload may choose. */
 export interface Possible {
@@ -79,7 +80,7 @@ function ambiguous(choices: readonly MessageChoice[]): DecodeError {
   return new DecodeError(
     "schema-mismatch",
     `expected message indexes that mean one message of the schema, found bytes that fit ${choices.length}: some writers count the messages ` +
-      'that map fields make. State the writer\'s way as topics["<topic>"].value.messageIndexes (or key.messageIndexes): ' +
+      `that map fields make. State the writer's way as ${topicOption("value.messageIndexes")} (or key.messageIndexes): ` +
       '"map-entries-counted" (Python, Go, .NET) or "map-entries-left-out" (Java, JavaScript)',
   );
 }

@@ -4,6 +4,7 @@ import { DecodeError } from "../errors.ts";
 import type { TableName } from "../event.ts";
 import type { SchemaId } from "../schema-source.ts";
 import type { SideRoute } from "./route.ts";
+import { topicOption } from "../topic-option.ts";
 
 /**
  * Schema ids of two registries, or of two number spaces of one registry, collide. Apicurio's converters write global ids by default, but
@@ -64,7 +65,7 @@ export function identityError(id: SchemaId, typeName: string | null, belongs: st
     `expected schema id ${id} to lead to the schema that this message was written with, found that the registry's id ${id} is ${typeName ?? "a schema without a name"}, ` +
       `${belongs}. An Apicurio converter with as-confluent writes global ids, and its registry's Confluent API reads them as content ids: ` +
       "set apicurio.registry.use-id=contentId on the converter, or apicurio.ccompat.legacy-id-mode.enabled=true on the registry. " +
-      'If the id is right and the topic was renamed, set topics[topic].schemaIdentity to "trust"',
+      `If the id is right and the topic was renamed, set ${topicOption("schemaIdentity")} to "trust"`,
     cause === undefined ? {} : { cause },
   );
 }

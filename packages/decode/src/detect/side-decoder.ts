@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { JsonTextDecoder } from "../encoding/connect-json/text-decoder.ts";
 import type { FastPathMatch } from "../encoding/fast-path.ts";
 import { DecodeError, isDecodeError } from "../errors.ts";
@@ -17,6 +18,7 @@ import { SchemaReader } from "./schema-reader.ts";
 import type { Declined, SideMessage } from "./side-message.ts";
 import { SideResult } from "./side-result.ts";
 import type { SideTools } from "./side-tools.ts";
+import { topicOption } from "../topic-option.ts";
 
 /**
  * Reads one side (key or value) of one topic's records. The candidates are asked again for every record. What is remembered of a topic
@@ -108,11 +110,11 @@ function tooLong({ side, start, end }: SideMessage, maxBytes: number): DecodeErr
   );
 }
 
-function unrecognised({ bytes, start, end }: SideMessage): DecodeError {
+function unrecognised({ side, bytes, start, end }: SideMessage): DecodeError {
   if (end === start) {
     return new DecodeError(
       "unknown-format",
-      "expected a value, found 0 bytes: a tombstone is null, not empty. If empty values are tombstones on this topic, set topics[topic].emptyAsTombstone",
+      `expected a value, found 0 bytes: a tombstone is null, not empty. If empty values are tombstones on this topic, set ${topicOption("emptyAsTombstone")}`,
     );
   }
   const known = undecodableFormat(bytes, start, end);
@@ -120,9 +122,17 @@ function unrecognised({ bytes, start, end }: SideMessage): DecodeError {
     return new DecodeError("unsupported-format", `expected Confluent framing or JSON, found ${known}`);
   }
   const first = (bytes[start] as number).toString(16).padStart(2, "0");
+  const [found, encodings] = isText(bytes.subarray(start, end))
+    ? [`${end - start} bytes of other text`, '"text"']
+    : [`${end - start} bytes beginning with ${first}`, '"msgpack", "cbor", or "protobuf" and "avro" with a schema'];
   return new DecodeError(
     "unknown-format",
-    `expected Confluent framing (byte 0 is 00, then a schema id) or JSON text, found ${end - start} bytes beginning with ${first}: ` +
-      "if they are in an encoding that bytes cannot show, such as msgpack or cbor, name it in topics[topic].value.encoding",
+    `expected Confluent framing (byte 0 is 00, then a schema id) or JSON text, found ${found}: if that is what the topic holds, ` +
+      `name its encoding (${encodings}) as ${topicOption(`${side}.encoding`)}; if not, the message does not belong to this topic`,
   );
+}
+
+/** Text without control characters. Protobuf and other binary encodings of short values may be UTF-8, too, but not without these. */
+function isText(bytes: Uint8Array): boolean {
+  return isUtf8(bytes) && bytes.every((byte) => byte >= 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d);
 }

@@ -47,7 +47,7 @@ export class TextMemo {
 /** Throws if a text that is not needed yet is not UTF-8. Most texts are short and ASCII, so one loop over the bytes is enough. */
 export function checkText(b: Uint8Array, start: number, end: number): void {
   if ((end - start > maxScannedBytes || !isAscii(b, start, end)) && !isUtf8(b.subarray(start, end))) {
-    throw invalidUtf8();
+    throw invalidUtf8(b, start, end);
   }
 }
 
@@ -70,7 +70,7 @@ function anyText(b: Uint8Array, start: number, end: number): string {
   const text = utf8Slice.call(b, start, end);
   // The runtime decodes invalid bytes as U+FFFD. If the text contains U+FFFD, the bytes are checked, because it may have been sent.
   if (text.includes("\ufffd") && !isUtf8(b.subarray(start, end))) {
-    throw invalidUtf8();
+    throw invalidUtf8(b, start, end);
   }
   return text;
 }
@@ -139,9 +139,51 @@ function isAscii(b: Uint8Array, start: number, end: number): boolean {
   return bits < 0x80;
 }
 
-function invalidUtf8(): DecodeError {
+/** The offset of the first byte that is not part of a character of UTF-8, or the end. */
+function firstNotUtf8(b: Uint8Array, start: number, end: number): number {
+  let p = start;
+  while (p < end) {
+    const length = characterLength(b, p, end);
+    if (length === 0) {
+      return p;
+    }
+    p += length;
+  }
+  return p;
+}
+
+/** The length of the character at `p`, or 0 if there is none: RFC 3629 limits the second byte after four of the lead bytes. */
+function characterLength(b: Uint8Array, p: number, end: number): number {
+  const lead = b[p]!;
+  if (lead < 0x80) {
+    return 1;
+  }
+  const length = lead < 0xc2 || lead > 0xf4 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  if (length === 0 || p + length > end) {
+    return 0;
+  }
+  const lowest = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
+  const highest = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
+  const second = b[p + 1]!;
+  if (second < lowest || second > highest) {
+    return 0;
+  }
+  for (let i = p + 2; i < p + length; i++) {
+    if ((b[i]! & 0xc0) !== 0x80) {
+      return 0;
+    }
+  }
+  return length;
+}
+
+/** What was found instead of UTF-8, and what it may be: for an error, without any of the bytes. `what`: the whole that the offset is in. */
+export function notUtf8Text(b: Uint8Array, start: number, end: number, what: string): string {
+  return `other bytes at byte ${firstNotUtf8(b, start, end) - start} of the ${what}; check whether it is in another character set, such as ISO-8859-1`;
+}
+
+function invalidUtf8(b: Uint8Array, start: number, end: number): DecodeError {
   return new DecodeError(
     "invalid-utf8",
-    "expected text in UTF-8, found other bytes; check whether the message was written with another schema",
+    `expected text in UTF-8, found ${notUtf8Text(b, start, end, "text")}, or the message was written with another schema`,
   );
 }

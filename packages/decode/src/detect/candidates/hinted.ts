@@ -9,6 +9,7 @@ import type { NamedSchema } from "../schema-reader.ts";
 import type { SideMessage } from "../side-message.ts";
 import type { SideTools } from "../side-tools.ts";
 import type { Candidate } from "./candidate.ts";
+import { topicOption } from "../../topic-option.ts";
 
 /** Messages of a topic whose format the user has hinted because the bytes do not show it. Null if no hint decides the format. */
 export function hinted(side: SideTools): Candidate | null {
@@ -61,7 +62,7 @@ function plainEncoding({ formats }: Engine, name: EncodingName): PlainEncoding {
     const known = [...formats.textEncodings, ...all].map((encoding) => encoding.name).join(", ");
     throw new DecodeError(
       "unsupported-format",
-      `expected an encoding that needs no schema (${known}) in topics[topic], found ${name}: add a schema or schemaId to the same hint`,
+      `expected an encoding that needs no schema (${known}) as ${topicOption("value.encoding")} or key.encoding, found ${name}: add a schema or schemaId to the same hint`,
     );
   }
   return found;

@@ -1,7 +1,8 @@
 import { skipByteOrderMark } from "../../encoding/json/byte-order-mark.ts";
 import { isCanonicalScalar } from "../../encoding/json/canonical-scalar.ts";
 import { beginsDocument, mayBeJson } from "../../encoding/json/text-start.ts";
-import { type DecodeErrorCode, isDecodeError } from "../../errors.ts";
+import { notUtf8Text } from "../../encoding/utf8-text.ts";
+import { DecodeError, type DecodeErrorCode, isDecodeError } from "../../errors.ts";
 import type { SideMessage } from "../side-message.ts";
 import type { SideResult } from "../side-result.ts";
 import type { SideTools } from "../side-tools.ts";
@@ -53,8 +54,13 @@ function readValue({ text, result, engine, frames }: SideTools, message: SideMes
         ? engine.framingOrder.ofPackedTexts.find((one) => one.recognise(message) !== null)
         : undefined;
     if (framing === undefined) {
-      throw error;
+      throw isDecodeError(error) && error.code === "invalid-utf8" ? notUtf8(message) : error;
     }
     return frames.read(framing, framing.open(message), message.failed);
   }
+}
+
+/** All of a JSON text is UTF-8, so the place is one in the message, and not one in a column's text alone. */
+function notUtf8({ bytes, start, end }: SideMessage): DecodeError {
+  return new DecodeError("invalid-utf8", `expected JSON text in UTF-8, found ${notUtf8Text(bytes, start, end, "message")}`);
 }

@@ -140,7 +140,7 @@ class Parser {
     if (this.#pos < this.#end) {
       throw new DecodeError(
         "trailing-bytes",
-        `expected the JSON value to end the message, found ${this.#end - this.#pos} more bytes after byte ${this.#pos - this.#start}`,
+        `expected the JSON value to end the message, found ${this.#end - this.#pos} more bytes after byte ${this.#pos - this.#start}: a message is one value, and several in one message (NDJSON) are not read`,
       );
     }
   }

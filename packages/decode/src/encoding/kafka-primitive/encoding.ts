@@ -3,6 +3,7 @@ import { hexText } from "../../values/bytes-text.ts";
 import { uuidText } from "../../values/uuid.ts";
 import type { PlainEncoding } from "../schema-encoding.ts";
 import type { Type } from "../type.ts";
+import { topicOption } from "../../topic-option.ts";
 
 /**
  * What Kafka's own serializers write for numbers: the bytes of the number, the highest one first, without a frame. A topic must name them,
@@ -26,7 +27,7 @@ function primitive(name: string, length: number, type: Type, read: (bytes: Buffe
       if (end - start !== length) {
         throw new DecodeError(
           end - start < length ? "truncated" : "trailing-bytes",
-          `expected the ${length} bytes of ${name}, which topics[topic] names, found ${end - start}`,
+          `expected the ${length} bytes of ${name}, which the hint of this topic names, found ${end - start}; check ${topicOption("value.encoding")}, or key.encoding`,
         );
       }
       return read(bytes, start);

@@ -1,6 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { DecodeError } from "../../errors.ts";
 import type { PlainEncoding } from "../schema-encoding.ts";
+import { notUtf8Text } from "../utf8-text.ts";
+import { topicOption } from "../../topic-option.ts";
 
 /** Text as it is. A key is read so if no other format recognises it and it is UTF-8. */
 export const text: PlainEncoding = {
@@ -10,7 +12,10 @@ export const text: PlainEncoding = {
   parse: (bytes, start, end) => {
     const slice = bytes.subarray(start, end);
     if (!isUtf8(slice)) {
-      throw new DecodeError("invalid-utf8", "expected UTF-8 text, which topics[topic] names, found other bytes; name another encoding");
+      throw new DecodeError(
+        "invalid-utf8",
+        `expected UTF-8 text, which the hint of this topic names, found ${notUtf8Text(bytes, start, end, "message")}, or name another encoding as ${topicOption("value.encoding")} (or key.encoding)`,
+      );
     }
     return slice.toString("utf8");
   },

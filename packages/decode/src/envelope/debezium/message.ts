@@ -6,6 +6,7 @@ import { extraOf } from "../extra.ts";
 import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import type { Change } from "./change.ts";
+import { topicOption } from "../../topic-option.ts";
 
 const members: ReadonlySet<string> = new Set(["prefix", "content"]);
 
@@ -40,7 +41,7 @@ function bytesOf(text: string, mode: BinaryHandling): Buffer {
   if (!spelled.test(text)) {
     throw new DecodeError(
       "value-invalid",
-      `expected the content of a logical message in the form of binary.handling.mode ${mode}, found other text; check binaryHandling in topics[topic]`,
+      `expected the content of a logical message in the form of binary.handling.mode ${mode}, found other text; check ${topicOption("binaryHandling")}`,
     );
   }
   return Buffer.from(text, encoding);
