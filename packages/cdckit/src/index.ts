@@ -221,6 +221,7 @@ export type {
   LogRange,
   LostRange,
   LostRangePolicy,
+  NextAcknowledgement,
   MakeWorkerConsumer,
   OffsetCommit,
   OffsetOption,

@@ -44,6 +44,7 @@ import { PartitionControl } from "./partition-control.ts";
 import { isRead, PartitionReader } from "./partition-reader.ts";
 import { ReplacedConnections } from "./replaced-connections.ts";
 import { ReturnedTopics } from "./returned-topics.ts";
+import { statisticsIntervalMs } from "./properties.ts";
 import { readReport, type Report } from "./statistics.ts";
 import { Transactions } from "./transactions.ts";
 import { UnreadableBatches } from "./unreadable-batches.ts";
@@ -333,7 +334,12 @@ export class ConfluentSession implements DriverSession {
 
   #acknowledged(validForMs: number): void {
     if (!this.#isOver) {
-      this.#parts.sink.acknowledged?.(validForMs);
+      const { brokers, tuning, sink } = this.#parts;
+      const { groupProtocol, heartbeatIntervalMs, sessionTimeoutMs } = tuning;
+      // With the protocol "consumer", the brokers decide how often, and librdkafka does not say what.
+      const beatMs = groupProtocol === "classic" ? heartbeatIntervalMs : Math.max(heartbeatIntervalMs, sessionTimeoutMs / 3);
+      // It says in its next report, and not at once, that a heartbeat was answered.
+      sink.acknowledged?.(validForMs, { withinMs: beatMs + statisticsIntervalMs(heartbeatIntervalMs), host: brokers });
     }
   }
 

@@ -4,7 +4,7 @@ import type { Lease } from "./delivery/lease.ts";
 import type { PartitionHolds } from "./delivery/partition-holds.ts";
 import type { PartitionLedgers } from "./delivery/partition-ledgers.ts";
 import type { Turns } from "./delivery/turns.ts";
-import type { DriverSink, FetchedBatch, LostRange, PartitionAssignment } from "./driver.ts";
+import type { DriverSink, FetchedBatch, LostRange, NextAcknowledgement, PartitionAssignment } from "./driver.ts";
 import { ConsumerError } from "./errors.ts";
 import type { Phase } from "./lifecycle.ts";
 import { lossText, lostOffsetCount } from "./lost-range.ts";
@@ -160,8 +160,8 @@ export class DriverEvents implements DriverSink {
     }
   }
 
-  acknowledged(validForMs: number): void {
-    this.#parts.lease.extend(validForMs);
+  acknowledged(validForMs: number, next?: NextAcknowledgement): void {
+    this.#parts.lease.extend(validForMs, next);
   }
 
   waiting(wait: WaitFor): OpenWait {

@@ -163,13 +163,24 @@ export interface DriverSink {
    * so many milliseconds: the session timeout, less the time since the request was *sent*. If a frozen process reads an answer late, it is
    * valid for no time at all. When the time is over and no answer has followed, nothing is handed on until one does. A driver that never
    * calls this is trusted to hold its partitions until it says otherwise.
+   *
+   * `next` says by whom and how soon the next acknowledgement should come. If it does not, `health()` says so soon: a broker that stands still
+   * answers nothing and closes no connection, so that a client finds out only when its requests time out.
    */
-  acknowledged?(validForMs: number): void;
+  acknowledged?(validForMs: number, next?: NextAcknowledgement): void;
   /**
    * The driver cannot go on by itself. No calls follow, and the consumer closes the session. If the `code` of the error is
    * `"offset-out-of-range"` or `"topic-recreated"`, its `lost` is a {@link LostRange}.
    */
   failed(error: Error): void;
+}
+
+/** When a driver expects the group to acknowledge its member again. */
+export interface NextAcknowledgement {
+  /** At the latest after so many milliseconds, if nothing is wrong: the time between two heartbeats, and what may hold one up. */
+  readonly withinMs: number;
+  /** Who gives it: the coordinator of the group as `host:port`, or the brokers. No credentials. */
+  readonly host: string;
 }
 
 /** An offset that is safe to commit: every record below it is handled. */

@@ -326,6 +326,7 @@ export class ConsumerEngine {
         return;
       case "stopped":
         this.#waits.close();
+        this.lease.close();
         this.#cancelOverdue?.();
         this.#stopped.open();
         return;

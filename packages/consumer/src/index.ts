@@ -86,6 +86,7 @@ export type {
   LogRange,
   LostRange,
   LostRangePolicy,
+  NextAcknowledgement,
   RecreatedTopic,
   OffsetCommit,
   OutgoingRecord,

@@ -3,8 +3,8 @@ const sessionRequests: ReadonlySet<string> = new Set(["Heartbeat", "SyncGroup"])
 
 export interface GroupLeaseParts {
   readonly sessionTimeoutMs: number;
-  /** The group keeps this member for so long from now on. */
-  readonly acknowledged: (validForMs: number) => void;
+  /** The group keeps this member for so long from now on. `coordinator`: the broker that has said so. */
+  readonly acknowledged: (validForMs: number, coordinator: string) => void;
 }
 
 /**
@@ -15,14 +15,16 @@ export interface GroupLeaseParts {
 export class GroupLease {
   readonly #parts: GroupLeaseParts;
   #sentAtMs: number | null = null;
+  #coordinator = "";
 
   constructor(parts: GroupLeaseParts) {
     this.#parts = parts;
   }
 
   /** A request was answered, whatever the answer was. */
-  answered({ apiName, duration }: { readonly apiName: string; readonly duration: number }): void {
+  answered({ apiName, duration, broker }: { readonly apiName: string; readonly duration: number; readonly broker: string }): void {
     if (sessionRequests.has(apiName)) {
+      this.#coordinator = broker;
       // kafkajs measures by the wall clock. Converted to the monotonic clock at once, so that later changes of the wall clock do not matter.
       this.#sentAtMs = performance.now() - Math.max(0, duration);
     }
@@ -31,7 +33,7 @@ export class GroupLease {
   /** The last such answer was a success, or asked the member to join again. Its session goes on. */
   extend(): void {
     if (this.#sentAtMs !== null) {
-      this.#parts.acknowledged(this.#parts.sessionTimeoutMs - (performance.now() - this.#sentAtMs));
+      this.#parts.acknowledged(this.#parts.sessionTimeoutMs - (performance.now() - this.#sentAtMs), this.#coordinator);
     }
   }
 }

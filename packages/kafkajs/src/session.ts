@@ -55,7 +55,10 @@ export class KafkaJsSession implements DriverSession {
     const { makeProducer, brokerOffsets } = parts;
     this.#control = new PartitionControl(parts.consumer, this.#assignments);
     const { maxWaitMs, heartbeatIntervalMs, maxBytes, sessionTimeoutMs } = parts.tuning;
-    this.#lease = new GroupLease({ sessionTimeoutMs, acknowledged: (validForMs) => this.#acknowledged(validForMs) });
+    this.#lease = new GroupLease({
+      sessionTimeoutMs,
+      acknowledged: (validForMs, coordinator) => this.#acknowledged(validForMs, coordinator),
+    });
     this.#heartbeats = new Heartbeats({
       intervalMs: heartbeatIntervalMs,
       over: this.#over.signal,
@@ -345,9 +348,11 @@ export class KafkaJsSession implements DriverSession {
     this.#fetching.add(nodeId);
   }
 
-  #acknowledged(validForMs: number): void {
+  #acknowledged(validForMs: number, host: string): void {
     if (!this.isOver) {
-      this.#parts.sink.acknowledged?.(validForMs);
+      const { maxWaitMs, heartbeatIntervalMs } = this.#parts.tuning;
+      // kafkajs beats between two fetches, and each may wait at the broker.
+      this.#parts.sink.acknowledged?.(validForMs, { withinMs: heartbeatIntervalMs + maxWaitMs, host });
     }
   }
 

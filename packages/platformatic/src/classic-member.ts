@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { OpenWait } from "@cdckit/consumer";
 import { type Place, settledOrLate } from "@cdckit/driver";
+import { addressText } from "./broker-turns.ts";
 import { assignPartitions, strategyName } from "./cooperative-sticky.ts";
 import { isRefusal } from "./explain-failure.ts";
 import { fencedInstance, type GroupMember, type GroupMemberParts, type Identity } from "./group-member.ts";
@@ -183,7 +184,7 @@ export class ClassicMember implements GroupMember {
     const sentAt = thisMoment();
     const values = [groupId, generationId, memberId, this.instanceId, protocolType, strategyName, assignments];
     const synced = await cluster.ask<SyncAnswer>(at, "join", "SyncGroup", values, tuning.rebalanceTimeoutMs + tuning.sessionTimeoutMs);
-    this.#acknowledge(sentAt);
+    this.#acknowledge(sentAt, at);
     return readAssignment(synced.assignment);
   }
 
@@ -258,23 +259,24 @@ export class ClassicMember implements GroupMember {
       return;
     }
     const sentAt = thisMoment();
+    let at: Address | null = null;
     try {
-      const at = await cluster.coordinator("group", groupId);
+      at = await cluster.coordinator("group", groupId);
       await cluster.ask(at, "member", "Heartbeat", [groupId, as.generation, as.memberId, this.instanceId]);
-      this.#acknowledge(sentAt);
+      this.#acknowledge(sentAt, at);
     } catch (error) {
-      this.#beatFailed(error, as, sentAt);
+      this.#beatFailed(error, as, { sentAt, at });
     }
   }
 
-  #beatFailed(error: unknown, as: Identity, sentAt: Moment): void {
+  #beatFailed(error: unknown, as: Identity, { sentAt, at }: { readonly sentAt: Moment; readonly at: Address | null }): void {
     const { cluster, groupId, logger, sink, fail } = this.#parts;
     const found = codesOf(error);
     if (this.#isStopped) {
       return;
     }
     if (found.includes(codes.rebalanceInProgress)) {
-      this.#acknowledge(sentAt); // the coordinator has begun a new session with this heartbeat, too
+      this.#acknowledge(sentAt, at); // the coordinator has begun a new session with this heartbeat, too
       if (!this.#isJoining && as === this.#identity) {
         this.rejoin();
       }
@@ -312,12 +314,13 @@ export class ClassicMember implements GroupMember {
   }
 
   /** The time at which the request was sent counts: a process that was frozen reads an old answer. */
-  #acknowledge(sentAt: Moment): void {
-    const { acknowledged, tuning } = this.#parts;
+  #acknowledge(sentAt: Moment, at: Address | null): void {
+    const { acknowledged, tuning, cluster } = this.#parts;
     this.#beatWaiting?.end();
     this.#beatWaiting = undefined;
     if (!this.#isStopped) {
-      acknowledged(tuning.sessionTimeoutMs - msSince(sentAt));
+      const host = at === null ? cluster.brokers : addressText(at);
+      acknowledged(tuning.sessionTimeoutMs - msSince(sentAt), { withinMs: tuning.heartbeatIntervalMs, host });
     }
   }
 

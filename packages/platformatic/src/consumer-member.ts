@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { OpenWait } from "@cdckit/consumer";
 import { type Place, placeOf, settledOrLate } from "@cdckit/driver";
+import { addressText } from "./broker-turns.ts";
 import {
   classicGroup,
   groupSessionTimeoutMs,
@@ -13,6 +14,7 @@ import {
 } from "./consumer-protocol.ts";
 import { isRefusal } from "./explain-failure.ts";
 import { fencedInstance, type GroupMember, type GroupMemberParts, type Identity } from "./group-member.ts";
+import type { Address } from "./link.ts";
 import { codes, codesOf } from "./low-level-client.ts";
 import { type Moment, msSince, thisMoment } from "./moment.ts";
 import { coordinatorMoves, type GroupHeartbeatAnswer } from "./requests.ts";
@@ -189,7 +191,7 @@ export class ConsumerMember implements GroupMember {
       this.#identity = Object.freeze({ memberId, generation: memberEpoch });
     }
     this.#intervalMs = Math.max(1, heartbeatIntervalMs);
-    this.#acknowledge(sentAt);
+    this.#acknowledge(sentAt, at);
     if (assignment !== null) {
       await this.#take(assignment.topicPartitions);
     }
@@ -313,7 +315,8 @@ export class ConsumerMember implements GroupMember {
   }
 
   /** The time at which the request was sent counts: a process that was frozen reads an old answer. */
-  #acknowledge(sentAt: Moment): void {
-    this.#parts.acknowledged(this.#sessionTimeoutMs - msSince(sentAt));
+  #acknowledge(sentAt: Moment, at: Address): void {
+    const next = { withinMs: this.#intervalMs, host: addressText(at) };
+    this.#parts.acknowledged(this.#sessionTimeoutMs - msSince(sentAt), next);
   }
 }

@@ -1,4 +1,4 @@
-import type { DriverSink, Logger } from "@cdckit/consumer";
+import type { DriverSink, Logger, NextAcknowledgement } from "@cdckit/consumer";
 import type { OwnAssignment, Place } from "@cdckit/driver";
 import type { Cluster } from "./cluster.ts";
 import { PlatformaticDriverError } from "./errors.ts";
@@ -22,7 +22,7 @@ export interface GroupMemberParts {
   /** The group has removed this member: whatever it holds is lost. */
   readonly lost: () => void;
   /** The group keeps this member for so long from now on. */
-  readonly acknowledged: (validForMs: number) => void;
+  readonly acknowledged: (validForMs: number, next: NextAcknowledgement) => void;
   readonly fail: (error: unknown) => void;
 }
 

@@ -96,7 +96,7 @@ export class PlatformaticSession implements DriverSession {
       countPartitions: (asked) => this.#countPartitions(asked),
       assigned: (places) => this.#assigned(places),
       lost: () => this.#lost(),
-      acknowledged: (validForMs) => this.#isOver || sink.acknowledged?.(validForMs),
+      acknowledged: (validForMs, next) => this.#isOver || sink.acknowledged?.(validForMs, next),
       fail,
     });
     this.#writer = new Writer(cluster, ended);
