@@ -110,7 +110,7 @@ export const promises = [
   },
   {
     id: "P6",
-    text: "health() reports a client that keeps its membership and does not fetch, and brokers that cannot be reached, within a minute. Connections to Kafka or PostgreSQL that do not answer are replaced. health() reports what is waited for or retried within 5 seconds, and between attempts: what, where, since when and why.",
+    text: "health() reports a client that keeps its membership and does not fetch, and brokers that cannot be reached, within a minute. Connections to Kafka or PostgreSQL that do not answer are replaced. health() reports what is waited for or retried within 5 seconds, and between attempts: what, where, since when and why. A broker that stands still and coordinates the group is reported 5 seconds after its last answer with heartbeats at their default, by `@cdckit/confluent` after 6; any other when requests to it time out.",
     proofs: [
       chaos,
       [
@@ -134,6 +134,11 @@ export const promises = [
         "test/integration/health-stalls.test.ts",
         "a start that an open transaction holds up is named within 5 s, with the partition and the cause, until it ends",
       ],
+      [
+        "packages/consumer/src/delivery/lease.test.ts",
+        "is shown 5 s after its last acknowledgement, with the broker, long before the lease is over",
+      ],
+      ["test/integration/frozen-broker.test.ts", "is in health() in time, with its address, until it goes on"],
       ["test/integration/leaderless.test.ts", "is named within 5 s of the metadata that says so, until it has a leader again"],
       [
         "test/integration/dead-connections.test.ts",

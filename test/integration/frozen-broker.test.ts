@@ -66,9 +66,8 @@ describe.skipIf(skipReason !== "")("a broker that stands still and keeps its con
     rmSync(dir, { recursive: true, force: true });
   });
 
-  test.each(drivers)(
-    "is in health() of %s within %i ms, with its address, until it goes on",
-    async (_, withinMs, make) => {
+  describe.each(drivers)("%s, within %i ms", (_, withinMs, make) => {
+    test("is in health() in time, with its address, until it goes on", async () => {
       const admin = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING }).admin();
       const topic = uniqueName("frozen");
       await admin.connect();
@@ -96,7 +95,6 @@ describe.skipIf(skipReason !== "")("a broker that stands still and keeps its con
         await consumer.stop();
         await running;
       }
-    },
-    120_000,
-  );
+    }, 120_000);
+  });
 });
