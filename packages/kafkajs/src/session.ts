@@ -55,10 +55,7 @@ export class KafkaJsSession implements DriverSession {
     const { makeProducer, brokerOffsets } = parts;
     this.#control = new PartitionControl(parts.consumer, this.#assignments);
     const { maxWaitMs, heartbeatIntervalMs, maxBytes, sessionTimeoutMs } = parts.tuning;
-    this.#lease = new GroupLease({
-      sessionTimeoutMs,
-      acknowledged: (validForMs, coordinator) => this.#acknowledged(validForMs, coordinator),
-    });
+    this.#lease = new GroupLease({ sessionTimeoutMs, acknowledged: (validForMs, by) => this.#acknowledged(validForMs, by) });
     this.#heartbeats = new Heartbeats({
       intervalMs: heartbeatIntervalMs,
       over: this.#over.signal,
