@@ -135,6 +135,49 @@ describe("rows", () => {
     expect(await rows()).toEqual([{ id: "4" }]);
   });
 
+  describe("of a table that is truncated, whose topic has several partitions,", () => {
+    const truncate = { ...change("delete", { id: 1 }, null), kind: "truncate" } as CdcEvent;
+    const other = Object.freeze({ ...partition, partition: 1 });
+
+    test("stay, because they may be newer: the truncate is refused", async () => {
+      const sink = await claimed();
+      await sink.claim("g", [other]);
+      await apply(sink, 1n, created(1));
+      await sink.apply({ assignment: other, events: [created(2)], nextOffset: 1n });
+      const refused: unknown = await apply(sink, 2n, truncate).catch((reason: unknown) => reason);
+      expect(refused).toMatchObject({ code: "truncate-refused", retriable: false });
+      expect((refused as Error).message).toContain('"copy"."orders" was truncated, and shop.public.orders has several partitions');
+      expect((await rows()).map(({ id }) => id)).toEqual(["1", "2"]);
+    });
+
+    test("stay if another member has the other partition", async () => {
+      const sink = await claimed();
+      await apply(sink, 1n, created(1));
+      await sinkOf().claim("g", [other]);
+      await expect(apply(sink, 2n, truncate)).rejects.toMatchObject({ code: "truncate-refused" });
+      expect((await rows()).map(({ id }) => id)).toEqual(["1"]);
+    });
+
+    test("go if the sink is told to apply truncates, and stay if it is told to ignore them", async () => {
+      for (const [option, left] of [
+        ["ignore", ["1", "3"]],
+        ["apply", ["3"]],
+      ] as const) {
+        const sink = await claimed({ truncate: option, name: option });
+        await sink.claim("g", [other, partition]);
+        await apply(sink, 3n, created(1), truncate, created(3));
+        expect((await rows()).map(({ id }) => id)).toEqual(left);
+      }
+    });
+  });
+
+  test("of a table that is truncated stay if the sink is told to halt, whatever the partitions", async () => {
+    const sink = await claimed({ truncate: "halt" });
+    const truncate = { ...change("delete", { id: 1 }, null), kind: "truncate" } as CdcEvent;
+    await expect(apply(sink, 2n, created(1), truncate)).rejects.toMatchObject({ code: "truncate-refused" });
+    expect(() => postgres({ truncate: "always" as never })).toThrow('truncate must be "apply", "ignore" or "halt"');
+  });
+
   test("without a key are refused, and nothing is written", async () => {
     const sink = await claimed();
     await expect(apply(sink, 2n, created(1), change("create", null as unknown as Columns, { id: 2 }))).rejects.toMatchObject({

@@ -35,7 +35,7 @@ import { bindMethods } from "./bind-methods.ts";
 
 /** Facts about a topic that its bytes do not state. */
 export interface TopicHints {
-  /** The table of rows without an envelope. */
+  /** The table of rows without an envelope, and of tombstones. */
   readonly table?: { readonly database?: string; readonly schema?: string; readonly name: string };
   /**
    * The semantic type of columns, by column name, for encodings without types. A value is the name of a semantic type

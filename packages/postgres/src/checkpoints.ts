@@ -2,6 +2,7 @@ import type { OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
 import { createSchema } from "./create-schema.ts";
 import { PostgresSinkError } from "./errors.ts";
 import { quoteTable } from "./quote.ts";
+import type { TopicFacts } from "./topic-tables.ts";
 import type { Statements } from "./transaction.ts";
 
 /** The owner of checkpoints: a sink of a group. */
@@ -16,6 +17,19 @@ export interface Claim {
   readonly groupId: string;
   readonly fence: string;
 }
+
+/** What a claim has found. */
+export interface Claimed {
+  readonly known: readonly OffsetCommit[];
+  /** By assignment: the tables of the topic's rows so far; null if a version that did not keep them has moved the checkpoint. */
+  readonly facts: ReadonlyMap<PartitionAssignment, TopicFacts | null>;
+}
+
+/** The columns that older versions did not have. */
+const newColumns = [
+  ["topic_id", "text"],
+  ["topic_tables", "jsonb"],
+] as const;
 
 /**
  * The position of each partition, in the same database as the rows. A claim raises the partition's fence. A transaction that moves the
@@ -34,21 +48,25 @@ export class Checkpoints {
   }
 
   /**
-   * Creates the table if there is none, and adds the column for topic ids to a table of an older version. The right to do so is needed only
-   * then.
+   * Creates the table if there is none, and adds the columns that a table of an older version does not have. The right to do so is needed
+   * only then.
    */
   async create(statements: Statements, options: { readonly withSchema: boolean }): Promise<void> {
     // Two members that start together must not both create it. The second one waits, and then finds the table.
     await statements.query({ text: "select pg_advisory_xact_lock(hashtext('cdckit checkpoints'))" });
     const { rows } = await statements.query({
       text:
-        "select to_regclass($1) is not null as present, exists (select from pg_attribute " +
-        "where attrelid = to_regclass($1) and attname = 'topic_id' and not attisdropped) as has_topic_id",
+        "select to_regclass($1) is not null as present, array(select attname::text from pg_attribute " +
+        "where attrelid = to_regclass($1) and not attisdropped) as columns",
       values: [this.#table],
     });
     if (rows[0]?.["present"] === true) {
-      if (rows[0]["has_topic_id"] !== true) {
-        const text = `alter table ${this.#table} add column if not exists topic_id text`;
+      const present = rows[0]["columns"] as readonly string[];
+      const added = newColumns
+        .filter(([name]) => !present.includes(name))
+        .map(([name, type]) => `add column if not exists ${name} ${type}`);
+      if (added.length > 0) {
+        const text = `alter table ${this.#table} ${added.join(", ")}`;
         await statements.labelled(`bringing the table of checkpoints up to date (only its owner may do this: ${text})`).query({ text });
       }
       return;
@@ -59,12 +77,12 @@ export class Checkpoints {
     await statements.query({
       text:
         `create table ${this.#table} (group_id text not null, sink text not null, topic text not null, ` +
-        "partition integer not null, topic_id text, next_offset bigint, fence bigint not null, changed_at timestamptz not null default now(), " +
+        "partition integer not null, topic_id text, topic_tables jsonb, next_offset bigint, fence bigint not null, changed_at timestamptz not null default now(), " +
         "primary key (group_id, sink, topic, partition))",
     });
   }
 
-  async claim(statements: Statements, groupId: string, assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> {
+  async claim(statements: Statements, groupId: string, assignments: readonly PartitionAssignment[]): Promise<Claimed> {
     // All members lock rows in the same order, so that two that claim the same partitions at once do not deadlock.
     const ordered = assignments.toSorted((a, b) => (a.topic === b.topic ? a.partition - b.partition : a.topic < b.topic ? -1 : 1));
     const { rows } = await statements.query({
@@ -72,21 +90,43 @@ export class Checkpoints {
         `insert into ${this.#table} as c (group_id, sink, topic, partition, fence) ` +
         "select $1, $2, u.topic, u.partition, 1 from unnest($3::text[], $4::integer[]) with ordinality as u(topic, partition, nth) order by nth " +
         "on conflict (group_id, sink, topic, partition) do update set fence = c.fence + 1, changed_at = now() " +
-        "returning topic, partition, topic_id, next_offset::text, fence::text",
+        "returning topic, partition, topic_id, topic_tables, next_offset::text, fence::text",
       values: [groupId, this.#scope.sink, ordered.map(({ topic }) => topic), ordered.map(({ partition }) => partition)],
     });
     const known: OffsetCommit[] = [];
+    const facts = new Map<PartitionAssignment, TopicFacts | null>();
     for (const row of rows) {
       const assignment = ordered.find(({ topic, partition }) => topic === row["topic"] && partition === row["partition"]);
       if (assignment !== undefined) {
         this.#claims.set(assignment, { groupId, fence: String(row["fence"]) });
-        if (row["next_offset"] !== null) {
+        const isNew = row["next_offset"] === null;
+        facts.set(assignment, (row["topic_tables"] as TopicFacts | null) ?? (isNew ? { rows: [], changes: [] } : null));
+        if (!isNew) {
           const offset = BigInt(String(row["next_offset"]));
           known.push(row["topic_id"] === null ? { assignment, offset } : { assignment, offset, topicId: String(row["topic_id"]) });
         }
       }
     }
-    return known;
+    return { known, facts };
+  }
+
+  /** Keeps the tables of the topic's rows, in the transaction that has moved the checkpoint. */
+  async keepFacts(statements: Statements, assignment: PartitionAssignment, facts: TopicFacts): Promise<void> {
+    const groupId = this.#claims.get(assignment)?.groupId ?? "";
+    await statements.query({
+      text: `update ${this.#table} set topic_tables = $5 where group_id = $1 and sink = $2 and topic = $3 and partition = $4`,
+      values: [groupId, this.#scope.sink, assignment.topic, assignment.partition, JSON.stringify(facts)],
+    });
+  }
+
+  /** Whether a member of the group has ever claimed another partition of the topic. */
+  async hasOtherPartitions(statements: Statements, assignment: PartitionAssignment): Promise<boolean> {
+    const groupId = this.#claims.get(assignment)?.groupId ?? "";
+    const { rows } = await statements.query({
+      text: `select from ${this.#table} where group_id = $1 and sink = $2 and topic = $3 and partition <> $4 limit 1`,
+      values: [groupId, this.#scope.sink, assignment.topic, assignment.partition],
+    });
+    return rows.length > 0;
   }
 
   /**

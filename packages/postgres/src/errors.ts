@@ -16,6 +16,10 @@ export type PostgresSinkErrorCode =
   | "row-incomplete"
   /** The table or a column does not exist, and the sink may not create it. Or rows of two source tables would be written to one table. Or PostgreSQL would cut a name. */
   | "schema-mismatch"
+  /** A tombstone may be a delete, and nothing says of which table. */
+  | "table-unknown"
+  /** A table was truncated, and its topic has several partitions: rows that were written after the truncate may be there already. */
+  | "truncate-refused"
   /** The option `tableFor` threw, or returned neither null nor a table. What it threw is the cause. */
   | "table-for-failed"
   /** PostgreSQL cannot be reached, or the failure is transient: a deadlock, a serialization failure, a restart. */
@@ -34,6 +38,8 @@ const retriable: Readonly<Record<PostgresSinkErrorCode, boolean>> = {
   "key-missing": false,
   "row-incomplete": false,
   "schema-mismatch": false,
+  "table-unknown": false,
+  "truncate-refused": false,
   "table-for-failed": false,
   unavailable: true,
   "login-failed": false,

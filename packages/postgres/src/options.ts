@@ -84,6 +84,12 @@ export interface PostgresOptions {
    */
   readonly widen?: boolean;
   /**
+   * What is done if a source table is truncated. `"apply"` empties the target, `"ignore"` keeps its rows, and `"halt"` refuses the record with
+   * `truncate-refused`. A truncate is in one partition of its topic: by default it is refused if the topic is known to have others.
+   * @default `"halt"` if the topic has several partitions, otherwise `"apply"`
+   */
+  readonly truncate?: "apply" | "ignore" | "halt";
+  /**
    * `"effectively-once"` keeps offsets in the transaction of the rows. `"at-least-once"` leaves offsets to Kafka: after a crash, rows whose
    * offsets were not committed are applied again.
    * @default "effectively-once"
@@ -111,6 +117,8 @@ export interface ResolvedPostgresOptions {
   readonly tableFor: ((table: TableName) => TableTarget | null) | null;
   readonly create: boolean;
   readonly widen: boolean;
+  /** Null: it depends on the number of the topic's partitions. */
+  readonly truncate: "apply" | "ignore" | "halt" | null;
   readonly keepsCheckpoints: boolean;
   readonly checkpointTable: string;
   readonly statementTimeoutMs: number;
@@ -128,6 +136,7 @@ const names: Readonly<Record<keyof PostgresOptions, true>> = {
   tableFor: true,
   create: true,
   widen: true,
+  truncate: true,
   delivery: true,
   checkpointTable: true,
   statementTimeoutMs: true,
@@ -177,6 +186,9 @@ export function resolvePostgresOptions(options: PostgresOptions = {}): ResolvedP
   if (delivery !== "effectively-once" && delivery !== "at-least-once") {
     throw new PostgresSinkError("invalid-option", 'delivery must be "effectively-once" or "at-least-once"');
   }
+  if (options.truncate !== undefined && !["apply", "ignore", "halt"].includes(options.truncate)) {
+    throw new PostgresSinkError("invalid-option", 'truncate must be "apply", "ignore" or "halt"');
+  }
   checkIdentifiers(options);
   const { statementTimeoutMs = 30_000 } = options;
   if (!Number.isSafeInteger(statementTimeoutMs) || statementTimeoutMs < 1 || statementTimeoutMs > maxTimerMs) {
@@ -193,6 +205,7 @@ export function resolvePostgresOptions(options: PostgresOptions = {}): ResolvedP
     tableFor: options.tableFor ?? null,
     create: options.create ?? false,
     widen: options.widen ?? false,
+    truncate: options.truncate ?? null,
     keepsCheckpoints: delivery === "effectively-once",
     checkpointTable: options.checkpointTable ?? "cdckit_checkpoints",
     statementTimeoutMs,

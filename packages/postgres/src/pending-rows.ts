@@ -1,9 +1,10 @@
-import { applyTo, type CdcEvent, type Columns, type TableName, UNAVAILABLE } from "@cdckit/decode";
+import { applyTo, type CdcEvent, type Columns, type TableName, type TombstoneEvent, UNAVAILABLE } from "@cdckit/decode";
 import { PostgresSinkError } from "./errors.ts";
 import { checkTableName, isKeptWhole } from "./name-limit.ts";
 import { quoteTable } from "./quote.ts";
 import type { Target } from "./tables.ts";
 import { sourceName, type Targets } from "./targets.ts";
+import type { TopicTables } from "./topic-tables.ts";
 
 /** A pending write or delete of a row. */
 export interface PendingRow {
@@ -24,6 +25,8 @@ export interface PendingTable {
   /** The source tables of the changes, by their names. That of a tombstone is not among them: it is only what its topic is called. */
   readonly sources: ReadonlyMap<string, TableName>;
   readonly isTruncated: boolean;
+  /** The first tombstone of which only the topic's name says that its row is in this table; null if there is none. */
+  readonly guessedBy: TombstoneEvent | null;
   readonly rows: readonly PendingRow[];
 }
 
@@ -32,54 +35,75 @@ interface OpenTable {
   readonly isSequence: boolean;
   readonly sources: Map<string, TableName>;
   isTruncated: boolean;
+  guessedBy: TombstoneEvent | null;
   readonly rows: Map<string, PendingRow>;
 }
 
-/** By topic: the table that changes of the topic were written to. */
-export type ChangedTables = Map<string, string>;
+export interface PendingOptions {
+  /** No event of a row takes the place of one before it. */
+  readonly isSequence: boolean;
+  /** Truncates are left out. */
+  readonly ignoresTruncates: boolean;
+}
 
 /**
  * Reduces events to the last state of each row, by table, in the order in which tables first appear. Tables are told apart by their target,
- * not by their source: the source table of a tombstone is known only by the name of its topic, which may be another name. With `isSequence`, no
- * event of a row takes the place of one before it.
+ * not by their source: the source table of a tombstone is known only by the name of its topic, which may be another name.
  */
 export function pendingTables(
   events: readonly CdcEvent[],
   targets: Targets,
-  changed: ChangedTables,
-  { isSequence }: { readonly isSequence: boolean },
+  topics: TopicTables,
+  { isSequence, ignoresTruncates }: PendingOptions,
 ): readonly PendingTable[] {
   const tables = new Map<string, OpenTable>();
+  const openOf = (target: Target): OpenTable => {
+    const name = quoteTable(target);
+    let open = tables.get(name);
+    if (open === undefined) {
+      checkTableName(target);
+      open = { target, isSequence, sources: new Map(), isTruncated: false, guessedBy: null, rows: new Map() };
+      tables.set(name, open);
+    }
+    return open;
+  };
   for (const event of events) {
-    if (!("table" in event) || event.table === null) {
+    if (event.kind === "tombstone") {
+      addTombstone(event, targets, topics, openOf);
+      continue;
+    }
+    if (!("table" in event) || event.table === null || (ignoresTruncates && event.kind === "truncate")) {
       continue;
     }
     const target = targets.of(event.table);
     if (target === null) {
       continue;
     }
-    const { topic } = event.record;
-    const name = quoteTable(target);
-    if (event.kind === "change") {
-      changed.set(topic, name);
-    } else if (event.kind === "tombstone" && (changed.get(topic) ?? name) !== name) {
-      continue; // its row is in the table that the topic's changes went to, and their delete came before it
-    }
-    let open = tables.get(name);
-    if (open === undefined) {
-      if (event.kind === "tombstone" && !isKeptWhole(target.name)) {
-        continue; // it may only be what its topic is called, and no table of this name can have its row
-      }
-      checkTableName(target);
-      open = { target, isSequence, sources: new Map(), isTruncated: false, rows: new Map() };
-      tables.set(name, open);
-    }
-    if (event.kind !== "tombstone") {
-      open.sources.set(sourceName(event.table), event.table);
+    const open = openOf(target);
+    open.sources.set(sourceName(event.table), event.table);
+    if (event.kind !== "truncate") {
+      topics.note(event, keyNameOf(event.key), target);
     }
     add(event, event.table, open);
   }
   return [...tables.values()].map(({ rows, ...table }) => ({ ...table, rows: [...rows.values()] }));
+}
+
+/** After a delete it changes nothing. In a compacted topic of rows it is the delete itself. */
+function addTombstone(event: TombstoneEvent, targets: Targets, topics: TopicTables, openOf: (target: Target) => OpenTable): void {
+  const place = topics.placeOf(event, keyNameOf(event.key), event.table === null ? null : targets.of(event.table));
+  if (place === null) {
+    return;
+  }
+  const { target, isGuess } = place;
+  if (!isKeptWhole(target.name)) {
+    return; // it is only what the topic is called, and no table of this name can have the row
+  }
+  const open = openOf(target);
+  if (isGuess) {
+    open.guessedBy ??= event;
+  }
+  put(open, { key: keyOf(event.key, target), row: null, isNew: false });
 }
 
 function add(event: CdcEvent, table: TableName, open: OpenTable): void {
@@ -99,10 +123,6 @@ function add(event: CdcEvent, table: TableName, open: OpenTable): void {
     }
     case "row":
       put(open, { key: keyOf(event.key, table), row: event.row, isNew: false });
-      return;
-    case "tombstone":
-      // After a delete it changes nothing. In a compacted topic of rows it is the delete itself.
-      put(open, { key: keyOf(event.key, table), row: null, isNew: false });
       return;
     case "truncate":
       open.rows.clear();
@@ -139,14 +159,22 @@ function movedFrom(before: Columns | null, key: Columns): Columns | null {
   return isKnown && nameOf(old) !== nameOf(key) ? old : null;
 }
 
-function keyOf(key: unknown, table: TableName): Columns {
-  if (typeof key !== "object" || key === null || key instanceof Uint8Array || Array.isArray(key) || Object.keys(key).length === 0) {
+function keyOf(key: unknown, table: Pick<TableName, "name">): Columns {
+  if (!isKey(key)) {
     throw new PostgresSinkError(
       "key-missing",
       `a change of ${table.name} has no key with named columns: give the source table a primary key, or set message.key.columns of the connector`,
     );
   }
-  return key as Columns;
+  return key;
+}
+
+function isKey(key: unknown): key is Columns {
+  return typeof key === "object" && key !== null && !(key instanceof Uint8Array) && !Array.isArray(key) && Object.keys(key).length > 0;
+}
+
+function keyNameOf(key: unknown): string | null {
+  return isKey(key) ? nameOf(key) : null;
 }
 
 function nameOf(key: Columns): string {

@@ -1,15 +1,16 @@
 import process from "node:process";
 import type { OffsetCommit, PartitionAssignment, Sink, SinkBatch } from "@cdckit/consumer";
-import type { SchemaSeen } from "@cdckit/decode";
+import type { SchemaSeen, TombstoneEvent } from "@cdckit/decode";
 import { Checkpoints } from "./checkpoints.ts";
-import { isConflict } from "./errors.ts";
+import { isConflict, PostgresSinkError } from "./errors.ts";
 import { hostOf } from "./host.ts";
 import { type PostgresOptions, type PostgresPool, type ResolvedPostgresOptions, resolvePostgresOptions } from "./options.ts";
 import { ownPool } from "./own-pool.ts";
-import { type ChangedTables, type PendingTable, pendingTables } from "./pending-rows.ts";
+import { type PendingTable, pendingTables } from "./pending-rows.ts";
 import { quoteTable } from "./quote.ts";
 import { Tables, type Target } from "./tables.ts";
 import { Targets } from "./targets.ts";
+import { tableUnknown, type TopicFacts, TopicTables } from "./topic-tables.ts";
 import { type Statements, Transactions } from "./transaction.ts";
 import { writeRows } from "./write-rows.ts";
 import { bindMethods } from "./bind-methods.ts";
@@ -35,7 +36,11 @@ class RowSink implements PostgresSink {
   readonly #checkpoints: Checkpoints;
   readonly #targets: Targets;
   readonly #tables: Tables;
-  readonly #changed: ChangedTables = new Map();
+  readonly #topics: TopicTables = new TopicTables();
+  /** By assignment: what its checkpoint says of the topic's tables. */
+  readonly #kept = new WeakMap<PartitionAssignment, TopicFacts>();
+  /** Topics of which this member has met a second partition, and the first partition of the others. */
+  readonly #partitions = new Map<string, number | "several">();
   readonly #transactions: Transactions;
   #pool: Promise<PostgresPool> | undefined;
 
@@ -55,13 +60,19 @@ class RowSink implements PostgresSink {
   }
 
   async claim(groupId: string, assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> {
+    assignments.forEach((assignment) => this.#notePartition(assignment));
     if (!this.#options.keepsCheckpoints || assignments.length === 0) {
+      assignments.forEach((assignment) => this.#topics.claimed(assignment, null));
       return [];
     }
-    return this.#transactions.run(await this.#connected(), "claiming partitions", async (statements) => {
+    const { known, facts } = await this.#transactions.run(await this.#connected(), "claiming partitions", async (statements) => {
       await this.#checkpoints.create(statements, { withSchema: this.#options.create });
       return this.#checkpoints.claim(statements, groupId, assignments);
     });
+    for (const [assignment, kept] of facts) {
+      this.#topics.claimed(assignment, kept);
+    }
+    return known;
   }
 
   /**
@@ -70,7 +81,8 @@ class RowSink implements PostgresSink {
    * a third value. If rows are in each other's way, the transaction is rolled back, and every change is written in its own order.
    */
   async apply(batch: SinkBatch): Promise<void> {
-    const tables = pendingTables(batch.events, this.#targets, this.#changed, { isSequence: false });
+    this.#notePartition(batch.assignment);
+    const tables = this.#pendingTables(batch, { isSequence: false });
     for (const { target, sources } of tables) {
       this.#targets.checkSources(target, sources.values());
     }
@@ -80,19 +92,31 @@ class RowSink implements PostgresSink {
       if (batch.events.length < 2 || !isConflict(error)) {
         throw error;
       }
-      await this.#applyTables(batch, pendingTables(batch.events, this.#targets, this.#changed, { isSequence: true }));
+      await this.#applyTables(batch, this.#pendingTables(batch, { isSequence: true }));
     }
+  }
+
+  #pendingTables({ events }: SinkBatch, { isSequence }: { readonly isSequence: boolean }): readonly PendingTable[] {
+    return pendingTables(events, this.#targets, this.#topics, { isSequence, ignoresTruncates: this.#options.truncate === "ignore" });
   }
 
   async #applyTables({ assignment, nextOffset }: SinkBatch, tables: readonly PendingTable[]): Promise<void> {
     const what = `applying ${assignment.topic}[${assignment.partition}] up to offset ${nextOffset}`;
     const changed: Target[] = [];
+    const facts = this.#topics.factsOf(assignment.topic);
+    const isNews = this.#options.keepsCheckpoints && tables.length > 0 && this.#kept.get(assignment) !== facts;
     try {
       await this.#transactions.run(await this.#connected(), what, async (statements) => {
         if (this.#options.keepsCheckpoints && !(await this.#checkpoints.advance(statements, assignment, nextOffset))) {
           return;
         }
+        if (isNews) {
+          await this.#checkpoints.keepFacts(statements, assignment, facts);
+        }
         for (const table of tables) {
+          if (table.isTruncated) {
+            await this.#checkTruncate(statements, assignment, table.target);
+          }
           if (await this.#write(statements.labelled(`writing to ${quoteTable(table.target)}`), table)) {
             changed.push(table.target);
           }
@@ -102,7 +126,38 @@ class RowSink implements PostgresSink {
       this.#forget(tables.map(({ target }) => target));
       throw error;
     }
+    if (isNews) {
+      this.#kept.set(assignment, facts);
+    }
     this.#forget(changed);
+  }
+
+  #notePartition({ topic, partition }: PartitionAssignment): void {
+    const known = this.#partitions.get(topic) ?? partition;
+    this.#partitions.set(topic, partition > 0 || known !== partition ? "several" : partition);
+  }
+
+  /** A truncate is in one partition. The other ones may be ahead of it, and their rows of after it would be emptied away, too. */
+  async #checkTruncate(statements: Statements, assignment: PartitionAssignment, target: Target): Promise<void> {
+    const { truncate, keepsCheckpoints } = this.#options;
+    if (truncate === "apply") {
+      return;
+    }
+    const { topic } = assignment;
+    const hasSeveral =
+      truncate === null &&
+      (this.#partitions.get(topic) === "several" ||
+        (keepsCheckpoints && (await this.#checkpoints.hasOtherPartitions(statements, assignment))));
+    if (hasSeveral || truncate === "halt") {
+      const why = hasSeveral
+        ? `${topic} has several partitions, whose rows of after the truncate may be in the table already`
+        : "the sink was told to refuse it";
+      throw new PostgresSinkError(
+        "truncate-refused",
+        `the source table of ${quoteTable(target)} was truncated, and ${why}: choose by the sink's option truncate ("apply" empties the table, "ignore" ` +
+          "keeps its rows), give the topic one partition, or let the connector leave truncates out (skipped.operations=t)",
+      );
+    }
   }
 
   async close(): Promise<void> {
@@ -130,11 +185,21 @@ class RowSink implements PostgresSink {
       return false;
     }
     const { columns, isChanged } = await this.#tables.columnsFor(statements, table);
+    if (columns.size === 0 && table.guessedBy !== null) {
+      this.#checkGuess(table.guessedBy, target);
+    }
     const parts = columns.size === 0 ? [] : isSequence ? rows.map((row) => [row]) : [rows];
     for (const part of parts) {
       await writeRows(statements, target, columns, part, { refusesIncomplete: this.#options.keepsCheckpoints });
     }
     return isChanged;
+  }
+
+  /** The table of the tombstone's row is not there. This is no loss if no row of the topic has come yet, and the sink will make its table. */
+  #checkGuess(tombstone: TombstoneEvent, target: Target): void {
+    if (!this.#options.create || !this.#topics.isComplete(tombstone.record.topic)) {
+      throw tableUnknown(tombstone, `no row of the topic was seen, and there is no table ${quoteTable(target)}, as the topic's name says`);
+    }
   }
 
   #connected(): Promise<PostgresPool> {
