@@ -26,6 +26,7 @@ import { type ConsumerOptions, type ResolvedConsumerOptions, resolveConsumerOpti
 import type { KeyOf, RowOf, TableEvent, StreamEvent, UntypedPattern } from "./routing/handlers.ts";
 import { MatchReport } from "./routing/match-report.ts";
 import { MatchWatch } from "./routing/match-watch.ts";
+import { UnknownWatch } from "./routing/unknown-watch.ts";
 import { Router } from "./routing/router.ts";
 import type { On } from "./routing/on.ts";
 import type { RowChecks } from "./routing/row-checks.ts";
@@ -161,6 +162,10 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
     this.#engine = engine;
     this.#matches = new MatchReport({ ...options, watch, topics: () => [...engine.events.topics], records: () => this.#counters.records });
     engine.addNotes(() => this.#matches.reasons);
+    const unknown = new UnknownWatch(options.logger);
+    this.#counters.onFiltered = (event) => unknown.filtered(event);
+    engine.addNotes(() => unknown.reasons);
+    engine.addNotes(() => decoding.reasons());
     const { prometheus } = options.telemetry;
     if (prometheus !== undefined) {
       callUser("telemetry.prometheus", () => registerPrometheus(prometheus, options.groupId, () => this.health()));

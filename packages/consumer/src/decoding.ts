@@ -9,7 +9,7 @@ import {
 } from "@cdckit/decode";
 import { createRegistry, type Registry, type RegistryOptions } from "@cdckit/registry";
 import { ConsumerError } from "./errors.ts";
-import { hintWatchingDecoder } from "./hint-watch.ts";
+import { type HintWatchingDecoder, hintWatchingDecoder } from "./hint-watch.ts";
 import type { Waits } from "./observe/waits.ts";
 import type { ResolvedConsumerOptions } from "./options.ts";
 import { isSubscribed } from "./subscribed-topics.ts";
@@ -20,6 +20,8 @@ import { WatchedSchemaSource } from "./watched-schema-source.ts";
 export interface DecodingParts {
   readonly decoder: Decoder;
   readonly release: () => Promise<void>;
+  /** What was noticed of the topics, in words. */
+  readonly reasons: () => readonly string[];
   /** What is asked for schemas; null if there is nothing, or the decoder is the user's own. */
   readonly source: SchemaSource | null;
 }
@@ -28,7 +30,7 @@ export interface DecodingParts {
 function ownDecoder(
   options: ResolvedConsumerOptions,
   more: Pick<DecoderOptions, "schemas"> & Required<Pick<DecoderOptions, "onSchema" | "selectColumns">>,
-): Decoder {
+): HintWatchingDecoder {
   const decoderOptions = options.decoder as Exclude<ResolvedConsumerOptions["decoder"], Decoder>; // the caller has looked
   const isTopic = (topic: string): boolean => isSubscribed(options.topics, topic);
   const { topics: hints = {}, onSchema: usersListener } = decoderOptions;
@@ -69,15 +71,18 @@ export function decodingOf(
 ): DecodingParts {
   const { decoder, registry } = options;
   if ("decodeAt" in decoder) {
-    return { decoder: guardedDecoder(decoder), release: nothingToRelease, source: null };
+    return { decoder: guardedDecoder(decoder), release: nothingToRelease, reasons: () => [], source: null };
   }
   if (registry === undefined) {
-    return { decoder: ownDecoder(options, { onSchema, selectColumns }), release: nothingToRelease, source: null };
+    const watching = ownDecoder(options, { onSchema, selectColumns });
+    return { decoder: watching, release: nothingToRelease, reasons: watching.reasons, source: null };
   }
   const own = isSchemaSource(registry) ? null : registryOf(registry);
   const schemas = new WatchedSchemaSource(own ?? guardedSource(registry as SchemaSource), { ...options, waits }); // one of the two
+  const watching = ownDecoder(options, { schemas, onSchema, selectColumns });
   return {
-    decoder: ownDecoder(options, { schemas, onSchema, selectColumns }),
+    decoder: watching,
+    reasons: watching.reasons,
     release: async () => {
       schemas.close();
       await own?.close();

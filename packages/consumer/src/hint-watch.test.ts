@@ -12,6 +12,7 @@ interface Line {
 async function warningsOf(
   decoder: NonNullable<ConsumerOptions["decoder"]>,
   more: (consumer: Consumer) => void = () => {},
+  atEnd: (health: ReturnType<Consumer["health"]>) => void = () => {},
 ): Promise<readonly Line[]> {
   const topic = "jn.sales.salesorderdetail";
   const records = (await loadRecording(bundledRecording("salesorderdetail/json").file)).slice(0, 300);
@@ -32,13 +33,16 @@ async function warningsOf(
   });
   more(consumer);
   await clock.run(consumer.run());
+  atEnd(consumer.health());
   return lines;
 }
 
 describe("a topic whose values carry no types", () => {
   test("is reported once, with the columns and the hint to paste", async () => {
-    const [line, ...more] = await warningsOf({});
+    const reasons: string[] = [];
+    const [line, ...more] = await warningsOf({}, undefined, (health) => void reasons.push(...health.reasons));
     expect(more).toEqual([]);
+    expect(reasons).toEqual(["stopped", line?.message]);
     expect(line?.message).toMatch(/unitprice \(decimal or bytes in base64\).*modifieddate \(microseconds\).*cdc-bench hints/);
     const [, hint = ""] = /decoder\.topics: (\{.*\}); cdc-bench/.exec(line?.message ?? "") ?? [];
     expect(JSON.parse(hint)).toMatchObject({
@@ -51,6 +55,13 @@ describe("a topic whose values carry no types", () => {
   test("is not reported if its columns are hinted", async () => {
     const decimal = { name: "org.apache.kafka.connect.data.Decimal", parameters: { scale: "4" } };
     const columns = { unitprice: decimal, unitpricediscount: decimal, linetotal: decimal, modifieddate: "io.debezium.time.MicroTimestamp" };
+    expect(await warningsOf({ topics: { "jn.sales.salesorderdetail": { columns } } })).toEqual([]);
+  });
+
+  test("is not reported of a column that a hint says is text", async () => {
+    const columns = Object.fromEntries(
+      ["unitprice", "unitpricediscount", "linetotal", "modifieddate"].map((name) => [name, "io.debezium.data.Enum"]),
+    );
     expect(await warningsOf({ topics: { "jn.sales.salesorderdetail": { columns } } })).toEqual([]);
   });
 

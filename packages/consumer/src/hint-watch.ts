@@ -17,16 +17,24 @@ const everyRecords = 128;
 /** Rows of a topic after which its columns are judged. */
 const rowsToJudge = 5;
 const maxNamed = 8;
+/** Topics that health names. The log has all of them. */
+const maxReasons = 30;
+
+/** A decoder, and what it has noticed, in words. */
+export interface HintWatchingDecoder extends Decoder {
+  readonly reasons: () => readonly string[];
+}
 
 /**
  * A decoder that reports, once for each topic, which columns look untyped, with the hint to paste. It also reports hinted columns that the
  * rows do not have. It looks at a few records only, so that most records cost no more than a countdown.
  */
-export function hintWatchingDecoder(decoder: Decoder, options: HintWatchOptions): Decoder {
+export function hintWatchingDecoder(decoder: Decoder, options: HintWatchOptions): HintWatchingDecoder {
   const watch = new HintWatch(options);
   let first = firstRecords;
   let untilLook = 0;
   return {
+    reasons: () => watch.reasons,
     decode: (record) => decoder.decode(record),
     explain: (record) => decoder.explain(record),
     decodeAt: (cursor: RecordCursor): readonly CdcEvent[] | Promise<readonly CdcEvent[]> => {
@@ -50,6 +58,7 @@ class HintWatch {
   /** Topics of which a whole row was seen. */
   readonly #whole = new Set<string>();
   readonly #judged = new Set<string>();
+  readonly #reasons: string[] = [];
 
   constructor(options: HintWatchOptions) {
     this.#options = options;
@@ -58,6 +67,10 @@ class HintWatch {
     if (strays.length > 0) {
       logger.warn({ topics: strays.slice(0, maxNamed) }, "decoder.topics has hints for topics that this consumer does not read");
     }
+  }
+
+  get reasons(): readonly string[] {
+    return this.#reasons;
   }
 
   look(events: readonly CdcEvent[]): void {
@@ -78,20 +91,23 @@ class HintWatch {
 
   #judge(topic: string): void {
     const { logger, hints } = this.#options;
-    const columns = this.#untyped.of(topic);
+    const hinted = hints[topic]?.columns ?? {};
+    const columns = this.#untyped.of(topic).filter(({ name }) => !Object.hasOwn(hinted, name)); // text may look like base64: the hint says so
     if (columns.length > 0) {
       const looks = columns.slice(0, maxNamed).map(({ name, looksLike }) => `${name} (${looksLike})`);
-      logger.warn(
-        { topic, columns: columns.map(({ name }) => name) },
+      const text =
         `the values of ${topic} carry no types, and some columns look as if they had one: ${looks.join(", ")}. Name their types in decoder.topics: ` +
-          `${hintText(topic, columns)}; cdc-bench hints writes it from a topic, a registry or a database that has the types`,
-      );
+        `${hintText(topic, columns)}; cdc-bench hints writes it from a topic, a registry or a database that has the types`;
+      logger.warn({ topic, columns: columns.map(({ name }) => name) }, text);
+      if (this.#reasons.length < maxReasons) {
+        this.#reasons.push(text);
+      }
     }
     const names = this.#untyped.namesOf(topic);
     if (!this.#whole.has(topic)) {
       return;
     }
-    const missing = Object.keys(hints[topic]?.columns ?? {}).filter((name) => !names.includes(name));
+    const missing = Object.keys(hinted).filter((name) => !names.includes(name));
     if (missing.length > 0) {
       logger.warn(
         { topic, columns: missing.slice(0, maxNamed) },

@@ -61,7 +61,7 @@ export function routeEvents(events: readonly CdcEvent[], router: Router, counter
     }
     counters.events++;
     if (typeof target === "string") {
-      counters.filtered[target]++;
+      counters.filter(event, target);
     } else if (target.kind === "each") {
       calls.push({ handle: target.handle, event });
     } else {

@@ -209,7 +209,7 @@ export class SerialRecords implements SerialPhase {
       if (this.#parts.strict) {
         throw unhandledEvent(event, target);
       }
-      counters.filtered[target]++;
+      counters.filter(event, target);
       return undefined;
     }
     if (target.kind === "batch") {

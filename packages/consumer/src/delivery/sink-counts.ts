@@ -28,7 +28,7 @@ export function countTaken(events: readonly CdcEvent[], shares: SinkShares, coun
     if (isTaken) {
       taken++;
     } else {
-      counters.filtered[tableKinds.includes(event.kind) ? "table-without-handler" : "control-event-without-handler"]++;
+      counters.filter(event, tableKinds.includes(event.kind) ? "table-without-handler" : "control-event-without-handler");
     }
   }
   return taken;

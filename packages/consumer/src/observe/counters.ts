@@ -1,3 +1,4 @@
+import type { CdcEvent } from "@cdckit/decode";
 import type { FilterReason } from "../routing/router.ts";
 
 /** What became of the events, since the start. */
@@ -42,6 +43,17 @@ export class Counters {
     "operation-without-handler": 0,
     "control-event-without-handler": 0,
   };
+
+  /** Called with each event of no table that nothing takes. */
+  onFiltered: (event: CdcEvent) => void = () => {};
+
+  /** Nothing takes the event. */
+  filter(event: CdcEvent, reason: FilterReason): void {
+    this.filtered[reason]++;
+    if (reason === "control-event-without-handler") {
+      this.onFiltered(event);
+    }
+  }
 
   snapshot(): Counts {
     const { records, events, handled, retries, deadLettered, lostOffsets, recreated, reconnects, skipped } = this;

@@ -1,0 +1,60 @@
+import type { CdcEvent, UnknownEvent } from "@cdckit/decode";
+import type { Logger } from "../observe/logger.ts";
+
+/** Messages name the first topics. What comes of further ones is in the counts alone. */
+const maxTopics = 30;
+
+/** A topic's values of one form that nothing took. */
+interface Seen {
+  readonly topic: string;
+  readonly isNull: boolean;
+  count: number;
+}
+
+/**
+ * Reports values that are neither a row nor a change, and that nothing took: they are committed, and whoever reads rows of their topic would miss
+ * them in silence. The text `null` is what Debezium's ExtractNewRecordState makes of a delete by default, if JSON has no schemas.
+ */
+export class UnknownWatch {
+  readonly #logger: Logger;
+  readonly #seen = new Map<string, Seen>();
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** The event was counted as filtered. */
+  filtered(event: CdcEvent): void {
+    if (event.kind !== "unknown") {
+      return;
+    }
+    const { topic, partition, offset } = event.record;
+    const isNull = isKeyedNull(event);
+    const id = `${isNull ? "null" : "value"}\0${topic}`;
+    const known = this.#seen.get(id);
+    if (known !== undefined) {
+      known.count++;
+    } else if (this.#seen.size < maxTopics) {
+      const seen = { topic, isNull, count: 1 };
+      this.#seen.set(id, seen);
+      this.#logger.warn({ topic, partition, offset, reason: textOf(seen) }, "a value that no envelope knows was left out");
+    }
+  }
+
+  /** In words: what was left out so far, by topic. */
+  get reasons(): readonly string[] {
+    return [...this.#seen.values()].map(textOf);
+  }
+}
+
+function isKeyedNull({ key, value }: UnknownEvent): boolean {
+  return value === null && key !== null && key !== undefined;
+}
+
+function textOf({ topic, isNull, count }: Seen): string {
+  const [values, are, them] = count === 1 ? ["value", "is", "it"] : ["values", "are", "them"];
+  return isNull
+    ? `${count} ${values} of ${topic} with a key ${are} the text null, and nothing took ${them}: a delete of ExtractNewRecordState, in JSON without schemas, ` +
+        `looks like this, and its row stays; set delete.tombstone.handling.mode=rewrite in the connector, or take such values by on("unknown")`
+    : `${count} ${values} of ${topic} ${are} of no envelope that is known, and nothing took ${them}: set the hints of decoder.topics, or take such values by on("unknown")`;
+}
