@@ -540,6 +540,60 @@ describe("tables", () => {
     ]);
   });
 
+  describe("whose source adds a column that is not null", () => {
+    const text = "it's \\ a 'note'";
+
+    test.each([
+      ["text", { type: "string", default: text }, text],
+      ["an integer", { type: "int64", default: 7 }, "7"],
+      ["a boolean", { type: "boolean", default: true }, true],
+      ["a decimal", { type: "bytes", name: "org.apache.kafka.connect.data.Decimal", parameters: { scale: "2" }, default: "AfQ=" }, "5.00"],
+      ["a time, which may be that of the insert", { type: "int64", name: "io.debezium.time.Timestamp", default: 0 }, null],
+    ])("give the rows that are there the default of the schema: %s", async (_, field, expected) => {
+      const sink = await claimed({ widen: true });
+      const decoder = createDecoder({ onSchema: (seen) => sink.schemaSeen(seen) });
+      await apply(sink, 1n, ...(await decoder.decode(messageOf("orders", { id: "int32" }, { id: 1 }))));
+      const { key, value, ...rest } = messageOf(
+        "orders",
+        { id: "int32", extra: "string" },
+        { id: 2, extra: (field as { default: unknown }).default },
+      );
+      const added = Buffer.from(
+        String(value).replaceAll(
+          '{"field":"extra","type":"string","optional":true}',
+          JSON.stringify({ field: "extra", optional: false, ...field }),
+        ),
+      );
+      await apply(sink, 2n, ...(await decoder.decode({ ...rest, key, value: added })));
+      expect((await rows())[0]).toEqual({ id: 1, extra: expected });
+      expect((await rows())[1]).not.toMatchObject({ extra: null });
+    });
+
+    test("give them the default of an Avro schema", async () => {
+      const sink = await claimed({ widen: true });
+      const fields = [
+        { name: "id", type: "int" },
+        { name: "n", type: [{ type: "int", "connect.default": 7 }, "null"], default: 7 },
+        { name: "note", type: ["null", { type: "string", "connect.default": "a" }], default: null },
+      ];
+      const of = (schema: object[]): string => JSON.stringify({ type: "record", name: "Value", fields: schema });
+      const decoderOf = (schema: object[]) =>
+        createDecoder({
+          onSchema: (seen) => sink.schemaSeen(seen),
+          topics: { [partition.topic]: { value: { encoding: "avro", schema: { schemaType: "AVRO", schema: of(schema) } } } },
+        });
+      const key = Buffer.from('{"id":1}');
+      const keyOf2 = Buffer.from('{"id":2}');
+      await apply(sink, 1n, ...(await decoderOf(fields.slice(0, 1)).decode(recordOf(Buffer.from([2]), { topic: partition.topic, key }))));
+      const more = Buffer.from([4, 0, 16, 2, 2, 98]);
+      await apply(sink, 2n, ...(await decoderOf(fields).decode(recordOf(more, { topic: partition.topic, key: keyOf2 }))));
+      expect(await rows()).toEqual([
+        { id: 1, n: 7, note: "a" },
+        { id: 2, n: 8, note: "b" },
+      ]);
+    });
+  });
+
   test("that are made from values hold every number that comes later", async () => {
     const sink = await claimed();
     await apply(sink, 1n, created(1, { n: 5 }));

@@ -7,3 +7,9 @@ export function quoteName(name: string): string {
 export function quoteTable({ schema, name }: { readonly schema: string; readonly name: string }): string {
   return `${quoteName(schema)}.${quoteName(name)}`;
 }
+
+/** A literal of a text, whatever `standard_conforming_strings` is. */
+export function quoteText(text: string): string {
+  const quoted = `'${text.replaceAll("'", "''")}'`;
+  return text.includes("\\") ? ` E${quoted.replaceAll("\\", "\\\\")}` : quoted;
+}

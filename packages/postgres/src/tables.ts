@@ -6,9 +6,10 @@ import { PostgresSinkError } from "./errors.ts";
 import { checkColumnNames } from "./name-limit.ts";
 import type { ResolvedPostgresOptions } from "./options.ts";
 import type { PendingRow, PendingTable } from "./pending-rows.ts";
-import { quoteName, quoteTable } from "./quote.ts";
+import { quoteName, quoteTable, quoteText } from "./quote.ts";
 import { sourceName } from "./targets.ts";
 import type { Statements } from "./transaction.ts";
+import { valueText } from "./value-text.ts";
 
 export interface Target {
   readonly schema: string;
@@ -36,6 +37,8 @@ interface WantedColumn {
   readonly type: string;
   /** A schema declares it. If not, the type is that of the values so far. */
   readonly isDeclared: boolean;
+  /** The default that the schema states, as text. */
+  readonly defaultText?: string | undefined;
 }
 
 /** Columns by their names. */
@@ -47,6 +50,8 @@ export class Tables {
   readonly #columns = new Map<string, TableColumns>();
   /** By source table: the columns that the schemas of its rows declare, with types that hold the values of every schema seen. */
   readonly #declared = new Map<string, Map<string, string>>();
+  /** By source table: the defaults of its columns, in the latest schema seen. */
+  readonly #defaults = new Map<string, Map<string, string>>();
   /** By source table: the columns whose texts are no texts of JSON documents, in any schema seen. */
   readonly #plainTexts = new Map<string, Set<string>>();
   /** By table: the source tables whose rows are written to it. */
@@ -67,7 +72,13 @@ export class Tables {
     const source = sourceName(table);
     const declared = this.#declared.get(source) ?? new Map<string, string>();
     const plainTexts = this.#plainTexts.get(source) ?? new Set();
-    for (const { name, type } of record.fields) {
+    const defaults = this.#defaults.get(source) ?? new Map<string, string>();
+    for (const { name, type, defaultValue } of record.fields) {
+      if (defaultValue !== undefined) {
+        defaults.set(name, valueText(defaultValue, columnTypeOf(type)) ?? "");
+      } else if (side === "value") {
+        defaults.delete(name);
+      }
       if (hasPlainTexts(type)) {
         plainTexts.add(name);
       }
@@ -80,6 +91,7 @@ export class Tables {
     }
     this.#declared.set(source, declared);
     this.#plainTexts.set(source, plainTexts);
+    this.#defaults.set(source, defaults);
     for (const [name, sources] of this.#sources) {
       if (sources.has(source)) {
         this.#columns.delete(name);
@@ -152,13 +164,16 @@ export class Tables {
 
   #wantedOf(target: Target, rows: readonly PendingRow[]): ReadonlyMap<string, WantedColumn> {
     const wanted = new Map<string, WantedColumn>();
-    const add = (name: string, type: string, isDeclared: boolean): void => {
+    const add = (name: string, type: string, isDeclared: boolean, defaultText?: string): void => {
       const before = wanted.get(name);
-      wanted.set(name, before === undefined ? { type, isDeclared } : { ...before, type: widerType(before.type, type) ?? before.type });
+      wanted.set(
+        name,
+        before === undefined ? { type, isDeclared, defaultText } : { ...before, type: widerType(before.type, type) ?? before.type },
+      );
     };
     for (const source of this.#sources.get(quoteTable(target)) ?? []) {
       for (const [name, type] of this.#declared.get(source) ?? []) {
-        add(name, type, true);
+        add(name, type, true, this.#defaults.get(source)?.get(name));
       }
     }
     for (const { key, row } of rows) {
@@ -219,7 +234,7 @@ export class Tables {
     return [...wanted].flatMap(([name, column]): string[] => {
       const there = present.get(name);
       if (there === undefined) {
-        return [`add column if not exists ${quoteName(name)} ${newTypeOf(column)}`];
+        return [`add column if not exists ${quoteName(name)} ${newTypeOf(column)}${defaultOf(column)}`];
       }
       const wider = this.#options.widen && !there.isGenerated && !there.isDomain ? widerType(there.type, column.type) : null;
       return wider === null ? [] : [`alter column ${quoteName(name)} type ${wider}`];
@@ -230,6 +245,11 @@ export class Tables {
 /** The type of a column that is made: as the schema says, otherwise so that it holds what later rows may have. */
 function newTypeOf(wanted: WantedColumn | undefined): string {
   return wanted === undefined ? "text" : wanted.isDeclared ? wanted.type : newColumnTypeFor(wanted.type);
+}
+
+/** For the rows that are there already: a source that adds a column sends no changes of them. */
+function defaultOf({ defaultText }: WantedColumn): string {
+  return defaultText === undefined ? "" : ` default ${quoteText(defaultText)}`;
 }
 
 /** An old schema may be seen after a new one, because partitions are read at different speeds. It must not narrow what the new one widened. */

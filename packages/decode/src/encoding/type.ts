@@ -68,6 +68,8 @@ export interface Field {
   readonly type: Type;
   /** The column as its database declares it, if the connector is configured to propagate that. */
   readonly source?: NativeColumn;
+  /** The value of rows that were there before the column, if the schema states one of a plain type. A decimal is its text. */
+  readonly defaultValue?: boolean | number | bigint | string;
 }
 
 /** One of several types. */
@@ -94,8 +96,13 @@ export function recordName(type: Type): string | null {
   return record.kind === "record" ? record.name : null;
 }
 
-/** A field. Its schema's parameters may name the database column from which the field comes. */
-export function fieldOf(name: string, type: Type, parameters: unknown): Field {
+/** A field. Its schema's parameters may name the database column from which the field comes. `defaultValue`: null if there is none. */
+export function fieldOf(name: string, type: Type, parameters: unknown, defaultValue: Field["defaultValue"] | null = null): Field {
   const source = propagatedColumn(parameters);
-  return source === null ? { name, type } : { name, type, source };
+  return {
+    name,
+    type,
+    ...(source === null ? {} : { source }),
+    ...(defaultValue === null || defaultValue === undefined ? {} : { defaultValue }),
+  };
 }

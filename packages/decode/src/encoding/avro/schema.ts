@@ -3,6 +3,7 @@ import type { ResolvedLimits } from "../../options.ts";
 import type { SchemaReference } from "../../schema-source.ts";
 import type { Semantic } from "../../values/conversion.ts";
 import { tidbSemantic } from "../../values/tidb-column.ts";
+import { defaultValueOf } from "../default-value.ts";
 import { unescapedName } from "../escaped-name.ts";
 import { parseJson } from "../json/parse.ts";
 import { type Field, fieldOf, type PrimitiveKind, type RecordType, type Type } from "../type.ts";
@@ -248,9 +249,16 @@ function parseField(node: unknown, place: Place): Field {
     name,
     parameters === null ? type : withParameters(type, parameters),
     parameters ?? declaredParameters(node["type"]),
+    defaultValueOf(type, connectDefault(node["type"]) ?? node["default"], "latin1"),
   );
   setFieldDetails(field, { aliases: aliasesOf(node), defaultValue: Object.hasOwn(node, "default") ? { json: node["default"] } : null });
   return field;
+}
+
+/** Connect's default, which is beside the type: Avro's own default of an optional field is null, because null is the first branch. */
+function connectDefault(node: unknown): unknown {
+  const branches = Array.isArray(node) ? node : [node];
+  return branches.filter(isNode).find((branch) => Object.hasOwn(branch, "connect.default"))?.["connect.default"];
 }
 
 function parseEnum(node: Node, place: Place): Type {

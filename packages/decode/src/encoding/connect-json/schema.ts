@@ -2,6 +2,7 @@ import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
 import type { Semantic } from "../../values/conversion.ts";
 import { tidbSemantic } from "../../values/tidb-column.ts";
+import { defaultValueOf } from "../default-value.ts";
 import { isJsonObject } from "../json/parse.ts";
 import { type Field, fieldOf, type PrimitiveKind, type Type } from "../type.ts";
 
@@ -150,7 +151,10 @@ function parseFields(fields: unknown, where: string, depth: number): Field[] {
       );
     }
     names.add(name);
-    return fieldOf(name, parseConnectSchema(field, `${where}.${name}`, depth - 1), isJsonObject(field) ? field["parameters"] : null);
+    const type = parseConnectSchema(field, `${where}.${name}`, depth - 1);
+    return isJsonObject(field)
+      ? fieldOf(name, type, field["parameters"], defaultValueOf(type, field["default"], "base64"))
+      : { name, type };
   });
 }
 

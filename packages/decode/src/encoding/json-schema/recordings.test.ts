@@ -54,7 +54,7 @@ describe("Debezium's records, as JsonSchemaConverter would have written them", (
     const text = message.toString();
     const connectType = parseConnectSchema(schema, "", 64);
     const parsed = parse(jsonSchemaOf(schema));
-    expect(parsed.typeOf(null)).toEqual(connectType);
+    expect(parsed.typeOf(null)).toEqual(withoutDefaults(connectType));
     // Numbers keep their text, because JSON.parse would change what the converter writes.
     const written = Buffer.from(text.slice(text.indexOf('"payload":') + '"payload":'.length, -1));
     expect(JSON.parse(written.toString())).toEqual(payload);
@@ -70,6 +70,21 @@ describe("Debezium's records, as JsonSchemaConverter would have written them", (
         expect(plain(read)).toStrictEqual(plain(twin.read(written, 0, written.length)));
       }
     }
+  }
+
+  /** Defaults are read of Connect's own schemas alone. */
+  function withoutDefaults(type: unknown): unknown {
+    if (Array.isArray(type)) {
+      return type.map(withoutDefaults);
+    }
+    if (typeof type !== "object" || type === null) {
+      return type;
+    }
+    return Object.fromEntries(
+      Object.entries(type)
+        .filter(([name]) => name !== "defaultValue")
+        .map(([name, part]) => [name, withoutDefaults(part)]),
+    );
   }
 
   function plain(value: unknown): unknown {
