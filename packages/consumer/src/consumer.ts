@@ -161,11 +161,8 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
     const engine = new ConsumerEngine(options, this.#counters, this.#waits);
     this.#engine = engine;
     this.#matches = new MatchReport({ ...options, watch, topics: () => [...engine.events.topics], records: () => this.#counters.records });
-    engine.addNotes(() => this.#matches.reasons);
-    const unknown = new UnknownWatch(options.logger);
-    this.#counters.onFiltered = (event) => unknown.filtered(event);
-    engine.addNotes(() => unknown.reasons);
-    engine.addNotes(() => decoding.reasons());
+    const unknown = new UnknownWatch(options.logger, this.#counters);
+    engine.addNotes(() => [...this.#matches.reasons, ...unknown.reasons, ...decoding.reasons()]);
     const { prometheus } = options.telemetry;
     if (prometheus !== undefined) {
       callUser("telemetry.prometheus", () => registerPrometheus(prometheus, options.groupId, () => this.health()));

@@ -1,4 +1,5 @@
 import type { CdcEvent, UnknownEvent } from "@cdckit/decode";
+import type { Counters } from "../observe/counters.ts";
 import type { Logger } from "../observe/logger.ts";
 
 /** Messages name the first topics. What comes of further ones is in the counts alone. */
@@ -19,12 +20,17 @@ export class UnknownWatch {
   readonly #logger: Logger;
   readonly #seen = new Map<string, Seen>();
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, counters: Pick<Counters, "onFiltered">) {
     this.#logger = logger;
+    counters.onFiltered = (event) => this.#filtered(event);
   }
 
-  /** The event was counted as filtered. */
-  filtered(event: CdcEvent): void {
+  /** In words: what was left out so far, by topic. */
+  get reasons(): readonly string[] {
+    return [...this.#seen.values()].map(textOf);
+  }
+
+  #filtered(event: CdcEvent): void {
     if (event.kind !== "unknown") {
       return;
     }
@@ -39,11 +45,6 @@ export class UnknownWatch {
       this.#seen.set(id, seen);
       this.#logger.warn({ topic, partition, offset, reason: textOf(seen) }, "a value that no envelope knows was left out");
     }
-  }
-
-  /** In words: what was left out so far, by topic. */
-  get reasons(): readonly string[] {
-    return [...this.#seen.values()].map(textOf);
   }
 }
 
