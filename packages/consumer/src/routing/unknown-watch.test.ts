@@ -33,12 +33,12 @@ async function consume(attach: (consumer: Consumer) => unknown, values: readonly
 }
 
 const sink: Sink = { name: "copy", claim: async () => [], apply: async () => {}, close: async () => {} };
-const ways: readonly (readonly [string, (consumer: Consumer) => unknown])[] = [
+const takers: readonly (readonly [string, (consumer: Consumer) => unknown])[] = [
   ["a sink", (consumer) => consumer.to(sink)],
   ["a handler", (consumer) => consumer.on("orders", { create: () => {}, delete: () => {} })],
 ];
 
-describe.each(ways)("values that %s does not take", (_, attach) => {
+describe.each(takers)("values that %s does not take", (_, attach) => {
   test("and that are the text null are told as deletes, with what to set", async () => {
     const { reasons, counts, warnings } = await consume(attach, [row, "null", "null"]);
     const what = /^2 values of shop\.public\.orders with a key are the text null.*delete\.tombstone\.handling\.mode=rewrite/;
