@@ -16,6 +16,9 @@ const forFormatAuthors = [
 /** For packages that hand events on, such as the consumer. */
 const forRuntimes = "EventParts withParts".split(" ");
 
+/** For packages that register handlers by other means, such as decorators. */
+const forFrameworks = "TableSlot isControlKind tableSlots".split(" ");
+
 /** For authors of validators: a service takes that of `@cdckit/json-schema`. */
 const forValidatorAuthors = "JsonSchemaDocuments JsonSchemaPlace JsonSchemaValidator JsonSchemaValidatorOptions ValidateJson".split(" ");
 
@@ -37,7 +40,7 @@ describe("cdckit", () => {
 
   for (const name of ["decode", "registry", "consumer", "kafkajs"]) {
     test(`has every public name of @cdckit/${name} that a service needs`, () => {
-      const exported = [...publicNames("cdckit"), ...forFormatAuthors, ...forValidatorAuthors, ...forRuntimes];
+      const exported = [...publicNames("cdckit"), ...forFormatAuthors, ...forValidatorAuthors, ...forRuntimes, ...forFrameworks];
       expect(publicNames(name).filter((text) => text !== "" && !exported.includes(text))).toEqual([]);
     });
   }
