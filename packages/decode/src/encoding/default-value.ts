@@ -1,21 +1,20 @@
-import { decimalText, isScale } from "../values/decimal-text.ts";
+import { maxDecimalBytes, scaleParameter } from "../values/decimal.ts";
+import { decimalText } from "../values/decimal-text.ts";
 import { readWideInteger } from "../values/wide-integer.ts";
-import { type Field, type Type, withoutNull } from "./type.ts";
+import { type DefaultValue, type Type, withoutNull } from "./type.ts";
 
 const decimals: ReadonlySet<string> = new Set(["org.apache.kafka.connect.data.Decimal", "avro.decimal"]);
-/** The longest decimal that is read, as of values. */
-const maxDecimalBytes = 416;
 
 /**
  * The default that a schema gives a column, from the JSON of the schema. Null if there is none, or if its type is not a plain one: that of a time
  * may stand for the moment of the insert, which is another one for each row. `bytesAs`: how the schema language writes bytes as text.
  */
-export function defaultValueOf(type: Type, json: unknown, bytesAs: "base64" | "latin1"): NonNullable<Field["defaultValue"]> | null {
+export function defaultValueOf(type: Type, json: unknown, bytesAs: "base64" | "latin1"): DefaultValue | null {
   const inner = withoutNull(type);
   const { kind, semantic } = inner;
   if (semantic !== undefined && decimals.has(semantic.name)) {
-    const scale = Number(semantic.parameters["scale"] ?? "0");
-    return (kind === "bytes" || kind === "fixed") && typeof json === "string" && isScale(scale) ? decimalOf(json, scale, bytesAs) : null;
+    const scale = scaleParameter(semantic.parameters["scale"] ?? "0");
+    return (kind === "bytes" || kind === "fixed") && typeof json === "string" && scale !== null ? decimalOf(json, scale, bytesAs) : null;
   }
   if (semantic !== undefined && semantic.name !== "io.debezium.data.Enum") {
     return null;

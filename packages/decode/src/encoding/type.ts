@@ -72,6 +72,9 @@ export interface Field {
   readonly defaultValue?: boolean | number | bigint | string;
 }
 
+/** The default of a column, as a schema states it. */
+export type DefaultValue = NonNullable<Field["defaultValue"]>;
+
 /** One of several types. */
 export interface UnionType {
   readonly kind: "union";
@@ -97,12 +100,12 @@ export function recordName(type: Type): string | null {
 }
 
 /** A field. Its schema's parameters may name the database column from which the field comes. `defaultValue`: null if there is none. */
-export function fieldOf(name: string, type: Type, parameters: unknown, defaultValue: Field["defaultValue"] | null = null): Field {
+export function fieldOf(name: string, type: Type, parameters: unknown, defaultValue: DefaultValue | null = null): Field {
   const source = propagatedColumn(parameters);
   return {
     name,
     type,
     ...(source === null ? {} : { source }),
-    ...(defaultValue === null || defaultValue === undefined ? {} : { defaultValue }),
+    ...(defaultValue === null ? {} : { defaultValue }),
   };
 }

@@ -19,7 +19,7 @@ import { readWideInteger } from "./wide-integer.ts";
  * The longest unscaled value that is read: 1,001 digits. PostgreSQL lets a column declare 1,000. The time to make text of a number grows
  * faster than its length, so without a limit a message of long numbers would delay all messages after it.
  */
-const maxBytes = 416;
+export const maxDecimalBytes = 416;
 
 /** A double holds two's complement integers up to this length exactly. */
 const maxSmallBytes = 6;
@@ -123,10 +123,10 @@ function fromBytes(name: string, bytes: Uint8Array, start: number, end: number, 
   const from = end - start > maxSmallBytes ? withoutSignExtension(bytes, start, end) : start;
   const length = end - from;
   if (length > maxSmallBytes) {
-    if (length > maxBytes) {
+    if (length > maxDecimalBytes) {
       throw new DecodeError(
         "limit-exceeded",
-        `a column of type ${name} may take ${maxBytes} bytes, found ${length}; set the connector's decimal.handling.mode to string`,
+        `a column of type ${name} may take ${maxDecimalBytes} bytes, found ${length}; set the connector's decimal.handling.mode to string`,
       );
     }
     return render.wide(bytes, from, end, scale);

@@ -7,6 +7,7 @@
  */
 import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
+import { maxDecimalBytes } from "../../values/decimal.ts";
 
 /** What the functions of one reader share. */
 export class Cursor {
@@ -356,7 +357,6 @@ export function addLongCost(at: Cursor, length: number): void {
 }
 
 const shortBytes = 64;
-const maxDecimalBytes = 416;
 const squareCost = 0.2;
 
 /** The cost of opening a block. It is counted like that of the items. */
