@@ -39,8 +39,8 @@ class RowSink implements PostgresSink {
   readonly #topics: TopicTables = new TopicTables();
   /** By assignment: what its checkpoint says of the topic's tables. */
   readonly #kept = new WeakMap<PartitionAssignment, TopicFacts>();
-  /** Topics of which this member has met a second partition, and the first partition of the others. */
-  readonly #partitions = new Map<string, number | "several">();
+  /** Topics with several partitions, as far as this member has met one above 0. */
+  readonly #divided = new Set<string>();
   readonly #transactions: Transactions;
   #pool: Promise<PostgresPool> | undefined;
 
@@ -133,8 +133,9 @@ class RowSink implements PostgresSink {
   }
 
   #notePartition({ topic, partition }: PartitionAssignment): void {
-    const known = this.#partitions.get(topic) ?? partition;
-    this.#partitions.set(topic, partition > 0 || known !== partition ? "several" : partition);
+    if (partition > 0) {
+      this.#divided.add(topic);
+    }
   }
 
   /** A truncate is in one partition. The other ones may be ahead of it, and their rows of after it would be emptied away, too. */
@@ -146,8 +147,7 @@ class RowSink implements PostgresSink {
     const { topic } = assignment;
     const hasSeveral =
       truncate === null &&
-      (this.#partitions.get(topic) === "several" ||
-        (keepsCheckpoints && (await this.#checkpoints.hasOtherPartitions(statements, assignment))));
+      (this.#divided.has(topic) || (keepsCheckpoints && (await this.#checkpoints.hasOtherPartitions(statements, assignment))));
     if (hasSeveral || truncate === "halt") {
       const why = hasSeveral
         ? `${topic} has several partitions, whose rows of after the truncate may be in the table already`
