@@ -12,20 +12,38 @@ export function javaCommand(env = process.env) {
   return env["JAVA_HOME"] ? join(env["JAVA_HOME"], "bin", "java") : "java";
 }
 
+/** @type {Map<string, string>} */
+const javaTexts = new Map();
+
+/**
+ * What `java -version` says: asked once in a process for each `java`, because a JVM is started for it. Null if there is none.
+ * @param {string} java
+ * @param {NodeJS.ProcessEnv} [env]
+ * @returns {string | null}
+ */
+export function javaVersionText(java, env = process.env) {
+  const known = javaTexts.get(java);
+  if (known !== undefined) return known;
+  const { error, status, stderr, stdout } = spawnSync(java, ["-version"], { encoding: "utf8", env });
+  if (error !== undefined || status !== 0) return null;
+  javaTexts.set(java, `${stderr}${stdout}`);
+  return `${stderr}${stdout}`;
+}
+
 /**
  * Makes sure that Java is there and new enough.
  * @param {NodeJS.ProcessEnv} [env]
  */
 export function requireJava(env = process.env) {
   const java = javaCommand(env);
-  const found = spawnSync(java, ["-version"], { encoding: "utf8", env });
-  if (found.error !== undefined || found.status !== 0) {
+  const found = javaVersionText(java, env);
+  if (found === null) {
     throw new StackError(
       "java-missing",
       `no Java found (tried "${java} -version"). Kafka needs Java ${versions.javaMajor} or later. ${howToGetJava}`,
     );
   }
-  const major = javaMajor(`${found.stderr}${found.stdout}`);
+  const major = javaMajor(found);
   if (major === null || major < versions.javaMajor) {
     const what = major === null ? "a Java whose version could not be read" : `Java ${major}`;
     throw new StackError("java-too-old", `"${java}" is ${what}; Kafka needs Java ${versions.javaMajor} or later. ${howToGetJava}`);

@@ -2,13 +2,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { javaCommand } from "./requirements.mjs";
+import { javaCommand, javaVersionText } from "./requirements.mjs";
 
 // A JVM spends about half of its start on reading and verifying classes. What it has made of them can be kept in a file (class data sharing),
 // which every JVM with the same class path maps: a broker starts with 3.3 s of processor time in place of 5.3, and a tool with 1 s in place of 2.
-
-/** @type {Map<string, string>} */
-const versions = new Map();
 
 /**
  * The options of a JVM with this class path: with the classes that were kept for it, if they are there.
@@ -54,13 +51,11 @@ export async function keepClasses(classPath, run, log) {
 
 /** Beside the folder of the jars, whose name stands for exactly these files. Null if the class path is not all jars of one folder. @param {string} classPath */
 function archiveOf(classPath) {
-  return basename(classPath) === "*" ? `${dirname(classPath)}-${javaVersion()}.jsa` : null;
+  return basename(classPath) === "*" ? `${dirname(classPath)}-${javaBuild()}.jsa` : null;
 }
 
 /** The build of Java, as it can stand in the name of a file: another one does not take the classes. */
-function javaVersion() {
-  const java = javaCommand();
-  const known = versions.get(java) ?? /\(build ([^),]+)/.exec(spawnSync(java, ["-version"], { encoding: "utf8" }).stderr ?? "")?.[1] ?? "";
-  versions.set(java, known);
-  return known.replaceAll(/[^\w.+-]/g, "_");
+function javaBuild() {
+  const build = /\(build ([^),]+)/.exec(javaVersionText(javaCommand()) ?? "")?.[1] ?? "";
+  return build.replaceAll(/[^\w.+-]/g, "_");
 }
