@@ -1,4 +1,4 @@
-import { checkHeartbeats, membershipDefaults, numberOptions } from "@cdckit/driver";
+import { checkHeartbeats, isObject, membershipDefaults, numberOptions } from "@cdckit/driver";
 import type { CompressionName, Decompress } from "@cdckit/record-batch";
 import type { Kafka, KafkaConfig } from "kafkajs";
 import { checkConnection } from "./check-connection.ts";
@@ -153,7 +153,7 @@ function resolveClient(connection: Readonly<Record<string, unknown>>): ResolvedK
 const compressions: readonly string[] = ["gzip", "snappy", "lz4", "zstd"] satisfies readonly CompressionName[];
 
 function checkCodecs(codecs: unknown): asserts codecs is KafkaJsCodecs {
-  if (typeof codecs !== "object" || codecs === null) {
+  if (!isObject(codecs)) {
     throw new KafkaJsDriverError("invalid-option", `expected codecs to be an object of functions, found ${String(codecs)}`);
   }
   for (const [name, codec] of Object.entries(codecs)) {
