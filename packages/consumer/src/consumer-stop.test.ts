@@ -358,7 +358,8 @@ test.each([
   run.catch(() => {});
   await clock.advance(1_500);
   const warned = /^the stop took longer than 1000 ms \(still at work: .* at t\[0\]@0; if it awaits stop\(\), it waits for itself: /;
-  expect(warnings).toContainEqual(expect.stringMatching(warned)); // of the sink, also that it takes no value of kind unknown
+  const ofUnknown = "a value that no envelope knows was left out"; // a sink takes no value of that kind
+  expect(warnings.filter((text) => text !== ofUnknown)).toEqual([expect.stringMatching(warned)]);
   expect(consumer.health()).toMatchObject({ phase: "draining", reasons: expect.arrayContaining([expect.stringMatching(warned)]) });
   await expect(clock.run(run)).rejects.toThrow(/^\[work-abandoned\]/);
 });
