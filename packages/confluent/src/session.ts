@@ -10,7 +10,6 @@ import type {
 } from "@cdckit/consumer";
 import {
   Commits,
-  MissingTopics,
   PartitionStarter,
   PartitionWaits,
   type Place,
@@ -95,7 +94,6 @@ export class ConfluentSession implements DriverSession {
   readonly #unreadableBatches: UnreadableBatches = new UnreadableBatches();
   /** Partitions without a leader. librdkafka waits for one in silence. */
   readonly #leaderless: PartitionWaits;
-  #missing: MissingTopics | undefined;
   #watch: TopicWatch | undefined;
   readonly #topicCheck: TopicCheck<Held>;
   #topics: readonly string[] = [];
@@ -172,22 +170,15 @@ export class ConfluentSession implements DriverSession {
     this.#loop.start();
     this.#watch = new TopicWatch({
       brokers: brokerOffsets,
-      wanted: subscription.topics,
+      subscription,
+      sink,
+      host: brokers,
       known: topics,
       intervalMs: tuning.metadataMaxAgeMs,
-      logger: subscription.logger,
+      makeError,
       found: async (later) => this.#widen(later),
     });
     this.#watch.start();
-    this.#missing = new MissingTopics({
-      brokers: brokerOffsets,
-      wanted: subscription.topics,
-      sink,
-      host: brokers,
-      intervalMs: tuning.metadataMaxAgeMs,
-      makeError,
-    });
-    this.#missing.start();
   }
 
   commit(offsets: readonly OffsetCommit[]): Promise<void> {
@@ -238,7 +229,7 @@ export class ConfluentSession implements DriverSession {
       return;
     }
     const held = partitions.flatMap(({ topic, partition }) => this.#assignments.at(topic, partition) ?? []);
-    this.#missing?.look(); // a topic of theirs may be gone
+    this.#watch?.suspectMissing(); // a topic of theirs may be gone
     void this.#givingUp.some(held, this.#isLost() ? "lost" : "revoked");
   }
 
@@ -395,7 +386,6 @@ export class ConfluentSession implements DriverSession {
 
   #stopWatching(): void {
     this.#watch?.stop();
-    this.#missing?.stop();
     this.#topicCheck.stop();
     this.#connecting?.end();
   }

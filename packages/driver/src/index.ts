@@ -13,8 +13,6 @@ export { TopicCheck } from "./topic-check.ts";
 export type { TopicCheckParts } from "./topic-check.ts";
 export { TopicWatch } from "./topic-watch.ts";
 export type { TopicWatchParts } from "./topic-watch.ts";
-export { MissingTopics } from "./missing-topics.ts";
-export type { MissingTopicsParts } from "./missing-topics.ts";
 export { PartitionWaits } from "./partition-waits.ts";
 export type { PartitionWaitsParts } from "./partition-waits.ts";
 export { whileHeld } from "./while-held.ts";

@@ -11,8 +11,9 @@ afterEach(() => {
 });
 
 /** What the brokers answer about `orders`, one after the other; the last one stays. `null`: there is none. `undefined`: no answer. */
-function setUp(...answers: readonly (string | null | undefined)[]) {
+function setUp(answers: readonly (string | null | undefined)[], isAwaited = true) {
   const events: string[] = [];
+  const told: string[] = [];
   const left = [...answers];
   let questions = 0;
   const topicIds = async () => {
@@ -29,17 +30,19 @@ function setUp(...answers: readonly (string | null | undefined)[]) {
   };
   const missing = new MissingTopics({
     brokers: { topicIds },
-    wanted: ["orders", /^rows/],
+    asked: () => ["orders"],
+    awaited: new Set(isAwaited ? ["orders"] : []),
+    answered: (missingNow) => told.push([...missingNow].join()),
     sink: { waiting },
     host: "b:1",
     intervalMs: 60_000,
     makeError: (code, detail) => new DriverError(code, detail),
   });
-  return { missing, events, questions: () => questions };
+  return { missing, events, told, questions: () => questions };
 }
 
 test("a topic that two answers do not have is waited for until there is one of its name again", async () => {
-  const { missing, events, questions } = setUp(null, null, null, "new");
+  const { missing, events, questions } = setUp([null, null, null, "new"]);
   missing.look();
   await vi.advanceTimersByTimeAsync(900);
   expect(events.splice(0)).toEqual([]);
@@ -51,7 +54,7 @@ test("a topic that two answers do not have is waited for until there is one of i
 });
 
 test("an answer of a broker that is late begins no wait, and no answer ends none", async () => {
-  const { missing, events } = setUp(null, "old", null, null, undefined);
+  const { missing, events } = setUp([null, "old", null, null, undefined]);
   missing.look();
   await vi.advanceTimersByTimeAsync(2_000);
   expect(events).toEqual([]);
@@ -63,11 +66,29 @@ test("an answer of a broker that is late begins no wait, and no answer ends none
 });
 
 test("the brokers are asked at the interval as long as nothing is missing, and no more after the end", async () => {
-  const { missing, questions } = setUp("id");
+  const { missing, questions } = setUp(["id"]);
   missing.start();
   await vi.advanceTimersByTimeAsync(125_000);
   expect(questions()).toBe(2);
   missing.stop();
   await vi.advanceTimersByTimeAsync(125_000);
   expect(questions()).toBe(2);
+});
+
+test("a client is told what to leave out from the second answer on, and of what is there again", async () => {
+  const { missing, told } = setUp([null, null, null, "new"]);
+  missing.look();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(told).toEqual(["", "orders", "orders", ""]);
+  missing.stop();
+});
+
+test("a topic that nobody named may go for good: it is no wait, and asked about as seldom as before", async () => {
+  const { missing, events, told, questions } = setUp([null], false);
+  missing.look();
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect([events, told, questions()]).toEqual([[], ["", "orders"], 2]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(questions()).toBe(3);
+  missing.stop();
 });

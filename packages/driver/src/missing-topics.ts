@@ -1,13 +1,15 @@
 import type { DriverSink, OpenWait } from "@cdckit/consumer";
-import type { BrokerQuestions, TopicIdsByName } from "./broker-questions.ts";
+import type { BrokerQuestions } from "./broker-questions.ts";
 import type { MakeDriverError } from "./errors.ts";
 
-/** What reporting deleted topics needs of a driver. */
+/** What looking for deleted topics needs. */
 export interface MissingTopicsParts {
   /** Answers which topics there are. */
   readonly brokers: Pick<BrokerQuestions, "topicIds">;
-  /** The subscription. What it names is waited for. What a regular expression has matched may go for good. */
-  readonly wanted: readonly (string | RegExp)[];
+  /** The topics that are asked about. */
+  readonly asked: () => readonly string[];
+  /** Those that the subscription names, which are waited for. What a regular expression has matched may go for good. */
+  readonly awaited: ReadonlySet<string>;
   /** Gets the waits. */
   readonly sink: Pick<DriverSink, "waiting">;
   /** The brokers' addresses. */
@@ -16,10 +18,18 @@ export interface MissingTopicsParts {
   readonly intervalMs: number;
   /** Makes the driver's error. */
   readonly makeError: MakeDriverError;
+  /** Called after each answer: these are missing, all others are there. */
+  readonly answered: (missing: ReadonlySet<string>) => void;
 }
 
-/** While a topic is missing, the brokers are asked again after this time. */
+/** While a topic of the subscription is missing, the brokers are asked again after this time. */
 const missingPauseMs = 1_000;
+
+interface MissingTopic {
+  isCertain: boolean;
+  /** Open for a topic that the subscription names. */
+  wait: OpenWait | undefined;
+}
 
 /**
  * Reports topics of the subscription that were deleted. A group takes the partitions of such a topic from its members, and nobody reports what
@@ -27,30 +37,29 @@ const missingPauseMs = 1_000;
  */
 export class MissingTopics {
   readonly #parts: MissingTopicsParts;
-  readonly #names: readonly string[];
-  /** What the last answer said is missing. The wait begins with the second one: a broker may be late. */
-  readonly #missing = new Map<string, OpenWait | null>();
+  /** What the last answer said is missing. It counts from the second answer on: a broker may be late. */
+  readonly #missing = new Map<string, MissingTopic>();
   #timer: NodeJS.Timeout | undefined;
   #isLooking = false;
   #isStopped = false;
 
   constructor(parts: MissingTopicsParts) {
     this.#parts = parts;
-    this.#names = parts.wanted.filter((topic) => typeof topic === "string");
   }
 
   /** Asks from time to time. */
   start(): void {
     clearTimeout(this.#timer);
-    if (!this.#isStopped && this.#names.length > 0) {
-      const { intervalMs } = this.#parts;
-      this.#timer = setTimeout(() => this.look(), this.#missing.size > 0 ? Math.min(missingPauseMs, intervalMs) : intervalMs);
+    if (!this.#isStopped && this.#parts.asked().length > 0) {
+      const { awaited, intervalMs } = this.#parts;
+      const isSoon = [...this.#missing].some(([topic, { isCertain }]) => !isCertain || awaited.has(topic));
+      this.#timer = setTimeout(() => this.look(), isSoon ? Math.min(missingPauseMs, intervalMs) : intervalMs);
     }
   }
 
   /** Asks now, because something suggests that a topic is gone. */
   look(): void {
-    if (!this.#isLooking && !this.#isStopped && this.#names.length > 0) {
+    if (!this.#isLooking && !this.#isStopped && this.#parts.asked().length > 0) {
       this.#isLooking = true;
       void this.#look().finally(() => {
         this.#isLooking = false;
@@ -63,30 +72,35 @@ export class MissingTopics {
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);
-    this.#missing.forEach((wait) => wait?.end());
+    this.#missing.forEach(({ wait }) => wait?.end());
   }
 
   /** Without an answer, nothing suggests that a topic is gone or has come back. */
   async #look(): Promise<void> {
-    const ids = await this.#parts.brokers.topicIds(this.#names).catch(() => null);
+    const { brokers, asked, answered } = this.#parts;
+    const topics = asked();
+    const ids = await brokers.topicIds(topics).catch(() => null);
     if (ids !== null && !this.#isStopped) {
-      this.#note(ids);
+      topics.forEach((topic) => this.#note(topic, ids.get(topic) === null));
+      answered(new Set([...this.#missing].flatMap(([topic, { isCertain }]) => (isCertain ? [topic] : []))));
     }
   }
 
-  #note(ids: TopicIdsByName): void {
-    const { sink, host, makeError } = this.#parts;
-    for (const topic of this.#names) {
-      const open = this.#missing.get(topic);
-      if (ids.get(topic) !== null) {
-        open?.end();
-        this.#missing.delete(topic);
-      } else if (open === undefined) {
-        this.#missing.set(topic, null);
-      } else {
-        const wait = open ?? sink.waiting?.({ what: "the topic", host, place: topic });
-        this.#missing.set(topic, wait ?? null);
-        wait?.failed(makeError("topic-missing", `there is no topic ${topic} any more. It is read when there is one of that name again`));
+  #note(topic: string, isMissing: boolean): void {
+    const { awaited, sink, host, makeError } = this.#parts;
+    const seen = this.#missing.get(topic);
+    if (!isMissing) {
+      seen?.wait?.end();
+      this.#missing.delete(topic);
+    } else if (seen === undefined) {
+      this.#missing.set(topic, { isCertain: false, wait: undefined });
+    } else {
+      seen.isCertain = true;
+      if (awaited.has(topic)) {
+        seen.wait ??= sink.waiting?.({ what: "the topic", host, place: topic });
+        seen.wait?.failed(
+          makeError("topic-missing", `there is no topic ${topic} any more. It is read when there is one of that name again`),
+        );
       }
     }
   }

@@ -24,8 +24,16 @@ function setUp() {
     leaveGroup: async () => void calls.push("the group forgets the member"),
     offsetCommit: async (request: unknown) => void commits.push(request),
   };
+  const answers: Error[] = [];
+  const refresh = async (): Promise<void> => {
+    const failure = answers.shift();
+    if (failure !== undefined) {
+      throw failure;
+    }
+  };
   const cluster = {
-    refreshMetadataIfNecessary: async () => {},
+    refreshMetadata: refresh,
+    refreshMetadataIfNecessary: refresh,
     async findGroupCoordinator() {
       return this.findBroker();
     },
@@ -42,6 +50,7 @@ function setUp() {
       joined: (_group, commit) => void joins.push(commit),
       outOfRange: ({ topic, partition }) => void calls.push(`out of range: ${topic}[${partition}]`),
       leaving: () => void calls.push("leaving"),
+      topicUnknown: () => void calls.push("a topic is unknown"),
       isOver: () => isOver,
     },
     assigner,
@@ -52,7 +61,20 @@ function setUp() {
   });
   const join = async (): Promise<void> => void (await (await cluster.findGroupCoordinator()).joinGroup({ groupId: "g", memberId: "" }));
   const leave = async (): Promise<void> => (await cluster.findGroupCoordinator()).leaveGroup();
-  return { cluster, commits, joins, calls, failures, join, leave, disconnect: () => (isConnected = false), end: () => (isOver = true) };
+  const sync = async (): Promise<void> => void (await (await cluster.findGroupCoordinator()).syncGroup());
+  return {
+    cluster,
+    commits,
+    joins,
+    calls,
+    failures,
+    answers,
+    join,
+    sync,
+    leave,
+    disconnect: () => (isConnected = false),
+    end: () => (isOver = true),
+  };
 }
 
 test("a failure of a join that may pass is one after which kafkajs joins again, and any other stays what it is", async () => {
@@ -104,3 +126,27 @@ test.each(["-2", "-1"])(
     expect(calls).toEqual(["out of range: t[3]"]);
   },
 );
+
+test("that the brokers do not know a topic is reported, whoever asks", async () => {
+  const { cluster, calls, answers } = setUp();
+  const unknown = Object.assign(new Error("no such topic"), { type: "UNKNOWN_TOPIC_OR_PARTITION", retriable: true });
+  const moving = Object.assign(new Error("no leader"), { type: "LEADER_NOT_AVAILABLE", retriable: true });
+  answers.push(unknown, unknown, moving);
+  await expect(cluster.refreshMetadata()).rejects.toBe(unknown);
+  await expect(cluster.refreshMetadataIfNecessary()).rejects.toBe(unknown);
+  await expect(cluster.refreshMetadata()).rejects.toBe(moving);
+  expect(calls).toEqual(["a topic is unknown", "a topic is unknown"]);
+});
+
+test("a leader that cannot ask about the topics after its join joins again", async () => {
+  const { cluster, answers, join, sync } = setUp();
+  const unknown = Object.assign(new Error("no such topic"), { type: "UNKNOWN_TOPIC_OR_PARTITION", retriable: true });
+  answers.push(unknown, unknown);
+  await join();
+  await expect(cluster.refreshMetadata()).rejects.toMatchObject({ type: "REBALANCE_IN_PROGRESS", cause: unknown });
+  await expect(cluster.refreshMetadata()).rejects.toBe(unknown); // kafkajs asks outside of a join
+  answers.push(unknown);
+  await join();
+  await sync();
+  await expect(cluster.refreshMetadata()).rejects.toBe(unknown);
+});

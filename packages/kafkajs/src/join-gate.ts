@@ -19,7 +19,7 @@ export interface JoinedGroup {
 /** Commits in the generation of one join. The group refuses the commit if it has a newer generation. */
 export type CommitInGeneration = (offsets: KafkaJsOffsets) => Promise<void>;
 
-/** Calls around each join, leave, fetch and reset: `before` delays a join, `joined` gets its answer, and `beforeFetch` delays a fetch. */
+/** Calls around each join, leave, fetch, reset and question about topics: `before` delays a join, `joined` gets its answer, and `beforeFetch` delays a fetch. */
 export interface JoinGate {
   readonly before: (request: JoinRequest) => Promise<void>;
   /** Also called before the consumer joins for the first time. */
@@ -30,6 +30,8 @@ export interface JoinGate {
    * nobody could see any more what is lost. That commit is not sent.
    */
   readonly outOfRange: (place: Place) => void;
+  /** The brokers say that a topic of the subscription does not exist. kafkajs reads no other topic then, and asks again. */
+  readonly topicUnknown: () => void;
   /** Called before the group is asked to forget the member: at a stop, and when kafkajs crashes. */
   readonly leaving: () => void;
   /** The session is closed or has failed: kafkajs must not join again. */
@@ -50,6 +52,7 @@ interface CommittingMember {
   readonly groupGenerationId: number;
 }
 interface CoordinatorCluster {
+  refreshMetadata(): Promise<unknown>;
   refreshMetadataIfNecessary(): Promise<unknown>;
   findGroupCoordinator(request: unknown): Promise<CoordinatorBroker>;
   findBroker(broker: CoordinatorBroker): Promise<CoordinatorBroker>;
@@ -71,14 +74,38 @@ export function joiningAfter(gate: JoinGate, assigner: PartitionAssigner): Parti
 }
 
 function gateCluster(cluster: CoordinatorCluster, gate: JoinGate): void {
+  let hasJoined = false;
+  /** The group has answered a join. Before its leader assigns partitions, it asks about the topics. */
+  let isAssigning = false;
+  const failed = (error: unknown): never => {
+    isAssigning = false;
+    throw hasJoined && !gate.isOver() ? asRebalance(error) : error;
+  };
+  const unanswered = (error: unknown): never => {
+    if ((error as { readonly type?: unknown }).type === "UNKNOWN_TOPIC_OR_PARTITION") {
+      gate.topicUnknown();
+    }
+    throw error;
+  };
+  const refreshMetadata = cluster.refreshMetadata.bind(cluster);
+  cluster.refreshMetadata = async () => {
+    const metadata = refreshMetadata().catch(unanswered);
+    return isAssigning ? metadata.catch(failed) : metadata;
+  };
   const refreshMetadataIfNecessary = cluster.refreshMetadataIfNecessary.bind(cluster);
   cluster.refreshMetadataIfNecessary = async () => {
     await gate.beforeFetch();
-    return refreshMetadataIfNecessary();
+    return refreshMetadataIfNecessary().catch(unanswered);
   };
-  let hasJoined = false;
-  const failed = (error: unknown): never => {
-    throw hasJoined && !gate.isOver() ? asRebalance(error) : error;
+  const joining: Joining = {
+    joined: () => {
+      hasJoined = true;
+      isAssigning = true;
+    },
+    assigned: () => {
+      isAssigning = false;
+    },
+    failed,
   };
   const gated = new WeakSet<CoordinatorBroker>();
   // kafkajs looks for its coordinator here, too, when it has lost the connection to it.
@@ -87,7 +114,7 @@ function gateCluster(cluster: CoordinatorCluster, gate: JoinGate): void {
     const broker = await findBroker(wanted);
     if (!gated.has(broker)) {
       gated.add(broker);
-      gateCoordinator(cluster, broker, gate, { failed, joined: () => (hasJoined = true) });
+      gateCoordinator(cluster, broker, gate, joining);
     }
     return broker;
   };
@@ -97,11 +124,17 @@ function gateCluster(cluster: CoordinatorCluster, gate: JoinGate): void {
 
 interface Joining {
   readonly joined: () => void;
+  readonly assigned: () => void;
   readonly failed: (error: unknown) => never;
 }
 
 /** The requests of a member to its coordinator. */
-function gateCoordinator(cluster: CoordinatorCluster, broker: CoordinatorBroker, gate: JoinGate, { joined, failed }: Joining): void {
+function gateCoordinator(
+  cluster: CoordinatorCluster,
+  broker: CoordinatorBroker,
+  gate: JoinGate,
+  { joined, assigned, failed }: Joining,
+): void {
   const joinGroup = broker.joinGroup.bind(broker);
   broker.joinGroup = async (join) => {
     await gate.before(join);
@@ -111,7 +144,10 @@ function gateCoordinator(cluster: CoordinatorCluster, broker: CoordinatorBroker,
     return group;
   };
   const syncGroup = broker.syncGroup.bind(broker);
-  broker.syncGroup = (sync) => syncGroup(sync).catch(failed);
+  broker.syncGroup = (sync) => {
+    assigned();
+    return syncGroup(sync).catch(failed);
+  };
   const leaveGroup = broker.leaveGroup.bind(broker);
   broker.leaveGroup = async (leave) => {
     gate.leaving();
@@ -142,9 +178,12 @@ function isReset(offset: string): boolean {
  */
 function asRebalance(error: unknown): unknown {
   const { retriable, message, type } = error as { readonly retriable?: unknown; readonly message?: string; readonly type?: unknown };
-  return retriable === true && typeof type === "string" && type !== "UNKNOWN_MEMBER_ID"
-    ? Object.assign(new Error(message, { cause: error }), { type: "REBALANCE_IN_PROGRESS" }) // by which kafkajs knows a rebalance
-    : error;
+  return retriable === true && typeof type === "string" && type !== "UNKNOWN_MEMBER_ID" ? joinsAgain(message, error) : error;
+}
+
+/** What kafkajs takes for the announcement of a rebalance: it joins again. */
+export function joinsAgain(why: string | undefined, cause?: unknown): Error {
+  return Object.assign(new Error(why, { cause }), { type: "REBALANCE_IN_PROGRESS" });
 }
 
 /**

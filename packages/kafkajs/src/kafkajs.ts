@@ -1,6 +1,7 @@
 import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
 import { preflight } from "@cdckit/driver";
 import type { Consumer, Kafka, KafkaConfig, PartitionAssigner, ProducerConfig } from "kafkajs";
+import { AskedTopics } from "./asked-topics.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
 import { whyNotLoaded } from "./why-not-loaded.ts";
 import { withoutIdleTimers } from "./idle-timers.ts";
@@ -130,9 +131,11 @@ async function join(
       session.useGeneration(commit);
     },
     outOfRange: (place) => session.outOfRange(place),
+    topicUnknown: () => session.topicUnknown(),
     leaving: () => session.leaving(),
     isOver: () => session.isOver,
   };
+  const askedTopics = new AskedTopics();
   const consumer: Consumer = client.kafka.consumer({
     groupId: subscription.groupId,
     sessionTimeout: tuning.sessionTimeoutMs,
@@ -144,7 +147,7 @@ async function join(
     metadataMaxAge: tuning.metadataMaxAgeMs,
     rackId: tuning.rackId,
     allowAutoTopicCreation: false,
-    partitionAssigners: [joiningAfter(gate, client.assigner)],
+    partitionAssigners: [joiningAfter(gate, askedTopics.assigner(client.assigner))],
     // A join that is under way when the session ends fails later. It must not bring the member back.
     retry: { restartOnFailure: async () => !session.isOver },
   });
@@ -155,6 +158,7 @@ async function join(
     subscription,
     topics,
     sink,
+    askedTopics,
     brokerOffsets,
     makeProducer,
     tuning,

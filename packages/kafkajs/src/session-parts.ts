@@ -1,5 +1,6 @@
 import type { DriverSink, Subscription } from "@cdckit/consumer";
 import type { Consumer } from "kafkajs";
+import type { AskedTopics } from "./asked-topics.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import type { ResolvedKafkaJsOptions } from "./options.ts";
 import type { MakeProducer } from "./own-producer.ts";
@@ -12,6 +13,7 @@ export interface SessionParts {
   /** The existing topics of the subscription. */
   readonly topics: readonly string[];
   readonly sink: DriverSink;
+  readonly askedTopics: AskedTopics;
   readonly brokerOffsets: BrokerOffsets;
   readonly makeProducer: MakeProducer;
   readonly tuning: ResolvedKafkaJsOptions["tuning"];

@@ -8,6 +8,7 @@ import type { KafkaJsOffsets } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { resolveKafkaJsOptions } from "./options.ts";
 import { KafkaJsSession } from "./session.ts";
+import { AskedTopics } from "./asked-topics.ts";
 import { KeptFetches } from "./wire/kept-fetches.ts";
 
 const load = createRequire(import.meta.url);
@@ -130,6 +131,7 @@ async function setUp({ topics = ["t"] }: { readonly topics?: Subscription["topic
     subscription: { groupId: "g", topics, from: "earliest", logger: silentLogger } as Subscription,
     topics: ["t"],
     sink,
+    askedTopics: new AskedTopics(),
     brokerOffsets,
     makeProducer: () => {
       throw new Error("expected no write");

@@ -9,7 +9,7 @@ import { GivingUp } from "./giving-up.ts";
 import { GroupLease } from "./group-lease.ts";
 import { HandOver } from "./hand-over.ts";
 import { Heartbeats } from "./heartbeat.ts";
-import type { CommitInGeneration, JoinRequest } from "./join-gate.ts";
+import { type CommitInGeneration, joinsAgain, type JoinRequest } from "./join-gate.ts";
 import { PartitionControl } from "./partition-control.ts";
 import { PartitionReader } from "./partition-reader.ts";
 import { Restart } from "./restart.ts";
@@ -34,6 +34,10 @@ export class KafkaJsSession implements DriverSession {
   readonly #lease: GroupLease;
   readonly #watch: TopicWatch;
   readonly #topicCheck: TopicRecheck;
+  /** Topics that are left out. */
+  #missing: ReadonlySet<string> = new Set();
+  /** Topics of partitions that are held were deleted: kafkajs joins again, without them. */
+  #mustJoin = false;
   /** Brokers with a fetch under way. */
   readonly #fetching = new Set<number>();
   /** Aborted when the session is closed, so that nothing that waits keeps kafkajs or the process alive. */
@@ -102,14 +106,17 @@ export class KafkaJsSession implements DriverSession {
   }
 
   #makeWatch(): TopicWatch {
-    const { brokerOffsets, subscription, topics, tuning } = this.#parts;
+    const { brokerOffsets, subscription, sink, topics, tuning, brokers } = this.#parts;
     return new TopicWatch({
       brokers: brokerOffsets,
-      wanted: subscription.topics,
+      subscription,
+      sink,
+      host: brokers,
       known: topics,
       intervalMs: tuning.metadataMaxAgeMs,
-      logger: subscription.logger,
+      makeError,
       found: (found) => this.#widen(found),
+      readAllBut: (missing) => this.#readAllBut(missing),
     });
   }
 
@@ -153,7 +160,8 @@ export class KafkaJsSession implements DriverSession {
   /** Starts consuming. */
   async run(): Promise<void> {
     this.#listen();
-    await this.#consume(this.#parts.topics);
+    await this.#subscribe(this.#parts.topics);
+    await this.#startKafkaJs();
     this.#watch.start();
   }
 
@@ -237,6 +245,12 @@ export class KafkaJsSession implements DriverSession {
    */
   async beforeFetch(): Promise<void> {
     const helds = this.#assignments.all();
+    if (this.#mustJoin) {
+      this.#mustJoin = false;
+      if (helds.length > 0) {
+        throw joinsAgain("topics were deleted");
+      }
+    }
     if (helds.length > 0 && helds.every(({ isStarting }) => isStarting)) {
       const { maxWaitMs, heartbeatIntervalMs } = this.#parts.tuning;
       await this.#assignments.untilStarted(Math.min(maxWaitMs, heartbeatIntervalMs));
@@ -251,6 +265,11 @@ export class KafkaJsSession implements DriverSession {
     if (!this.isOver) {
       this.#reader.outOfRange(place);
     }
+  }
+
+  /** kafkajs reads no topic, because one of them does not exist. */
+  topicUnknown(): void {
+    this.#watch.suspectMissing();
   }
 
   /** kafkajs asks the group to forget this member. From now on, another member may get the partitions. */
@@ -275,12 +294,11 @@ export class KafkaJsSession implements DriverSession {
     return this.#closing !== undefined || this.#hasFailed;
   }
 
-  async #consume(topics: readonly string[]): Promise<void> {
+  async #subscribe(topics: readonly string[]): Promise<void> {
     const { consumer } = this.#parts;
     // This session says where partitions start. Where kafkajs does not know that, it fetches from the group's commit, or without one from the start
     // of the log: either is noticed with the next batch. From the end of the log, it would be noticed only when something new is written.
     await consumer.subscribe({ topics: [...topics], fromBeginning: true });
-    await this.#startKafkaJs();
   }
 
   async #startKafkaJs(): Promise<void> {
@@ -300,8 +318,21 @@ export class KafkaJsSession implements DriverSession {
       const stopped = this.#parts.consumer.stop();
       this.#parts.endFetches();
       await stopped;
-      await this.#consume(topics);
+      try {
+        await this.#subscribe(topics);
+      } finally {
+        await this.#startKafkaJs(); // also if a topic has gone meanwhile: the others are read on
+      }
     }
+  }
+
+  /** Only a join takes partitions away. */
+  #readAllBut(missing: ReadonlySet<string>): void {
+    this.#parts.askedTopics.leaveOut(missing);
+    this.#mustJoin = this.#assignments
+      .all()
+      .some(({ assignment }) => missing.has(assignment.topic) && !this.#missing.has(assignment.topic));
+    this.#missing = missing;
   }
 
   #fail(error: Error): void {

@@ -10,7 +10,6 @@ import type {
 } from "@cdckit/consumer";
 import {
   Commits,
-  MissingTopics,
   PartitionStarter,
   type Place,
   placeOf,
@@ -55,7 +54,6 @@ export class PlatformaticSession implements DriverSession {
   readonly #commits: Commits<Held>;
   readonly #starter: PartitionStarter<Held>;
   readonly #topicCheck: TopicCheck<Held>;
-  #missing: MissingTopics | undefined;
   #watch: TopicWatch | undefined;
   #topics: readonly string[] = [];
   /** The partitions that the group has given this member last. */
@@ -137,22 +135,15 @@ export class PlatformaticSession implements DriverSession {
     this.#reading.leaders.start();
     this.#watch = new TopicWatch({
       brokers: this.#brokers,
-      wanted: subscription.topics,
+      subscription,
+      sink,
+      host: cluster.brokers,
       known: topics,
       intervalMs: tuning.metadataMaxAgeMs,
-      logger: subscription.logger,
+      makeError,
       found: async (later) => this.#widen(later),
     });
     this.#watch.start();
-    this.#missing = new MissingTopics({
-      brokers: this.#brokers,
-      wanted: subscription.topics,
-      sink,
-      host: cluster.brokers,
-      intervalMs: tuning.metadataMaxAgeMs,
-      makeError,
-    });
-    this.#missing.start();
   }
 
   commit(offsets: readonly OffsetCommit[]): Promise<void> {
@@ -230,7 +221,7 @@ export class PlatformaticSession implements DriverSession {
 
   #giveUp(going: readonly Held[]): void {
     if (going.length > 0) {
-      this.#missing?.look(); // their topic may be gone
+      this.#watch?.suspectMissing(); // their topic may be gone
       void this.#givingUp.some(going).then(() => this.#gone(going.map(({ assignment }) => assignment)));
     }
   }
@@ -321,7 +312,6 @@ export class PlatformaticSession implements DriverSession {
     this.#reading.fetcher.stop();
     this.#reading.leaders.stop();
     this.#watch?.stop();
-    this.#missing?.stop();
     this.#topicCheck.stop();
     this.#connecting?.end();
   }

@@ -1,7 +1,7 @@
 import type { CapabilityName } from "@cdckit/consumer";
 import { join, lines, text, topicOf, type Trial, type TrialOf } from "./driver-trial.ts";
 import { outgoing } from "./driver-write.contract.ts";
-import { commitOf, type ProbeSink } from "./probe-sink.ts";
+import { commitOf } from "./probe-sink.ts";
 
 /** What a capability is if a driver does not say. */
 const defaults: Readonly<Partial<Record<CapabilityName, boolean>>> = { nullHeaders: true };
@@ -60,27 +60,6 @@ export const trialsByCapability: Readonly<Record<string, TrialOf>> = {
       await reader.sink.until(({ records }) => records.length >= 1);
       expect(reader.sink.records[0]?.headers).toEqual([["none", null]]);
       await Promise.all([session.close(5_000), reader.session.close(5_000)]);
-    },
-  },
-
-  "a topic that is deleted for good is given up, and waited for by its name; the others are read on": {
-    needs: "cooperative",
-    trial: async (harness, { expect }) => {
-      const [gone, kept] = [await topicOf(harness, 1), await topicOf(harness, 1)];
-      await harness.produce(gone, lines(0, 2));
-      const { sink, session } = await join(harness, { topics: [gone, kept], lostRange: "earliest" });
-      await sink.until(({ held, records, starts }) => held.length === 2 && starts.length === 2 && records.length === 2);
-      await harness.deleteTopic(gone);
-      await sink.until(({ held }) => held.every(({ topic }) => topic !== gone));
-      const isWaitedFor = ({ waits }: ProbeSink): boolean => [...waits].some(({ place }) => place === gone);
-      await sink.until(({ waits }) => [...waits].some(({ place, causes }) => place === gone && causes.length > 0));
-      await harness.produce(kept, lines(0, 1));
-      await sink.until(({ records }) => records.some(({ topic }) => topic === kept));
-      await harness.createTopic(gone, 1);
-      await harness.produce(gone, lines(0, 1));
-      await sink.until((probe) => probe.records.length === 4 && !isWaitedFor(probe));
-      expect([sink.records.at(-1)?.topic, sink.records.at(-1)?.offset, sink.failures]).toEqual([gone, 0n, []]);
-      await session.close(5_000);
     },
   },
 

@@ -459,6 +459,24 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     ]);
     await session.close(5_000);
   },
+
+  "a topic that is deleted for good is given up, and waited for by its name; the others are read on": async (harness, { expect }) => {
+    const [gone, kept] = [await topicOf(harness, 1), await topicOf(harness, 1)];
+    await harness.produce(gone, lines(0, 2));
+    const { sink, session } = await join(harness, { topics: [gone, kept], lostRange: "earliest" });
+    await sink.until(({ held, records, starts }) => held.length === 2 && starts.length === 2 && records.length === 2);
+    await harness.deleteTopic(gone);
+    await sink.until(({ held }) => held.every(({ topic }) => topic !== gone));
+    const isWaitedFor = ({ waits }: ProbeSink): boolean => [...waits].some(({ place }) => place === gone);
+    await sink.until(({ waits }) => [...waits].some(({ place, causes }) => place === gone && causes.length > 0));
+    await harness.produce(kept, lines(0, 1));
+    await sink.until(({ records }) => records.some(({ topic }) => topic === kept));
+    await harness.createTopic(gone, 1);
+    await harness.produce(gone, lines(0, 1));
+    await sink.until((probe) => probe.records.length === 4 && !isWaitedFor(probe));
+    expect([sink.records.at(-1)?.topic, sink.records.at(-1)?.offset, sink.failures]).toEqual([gone, 0n, []]);
+    await session.close(5_000);
+  },
 };
 
 interface Reader extends Joined {
