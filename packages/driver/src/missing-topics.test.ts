@@ -13,7 +13,7 @@ afterEach(() => {
 /** What the brokers answer about `orders`, one after the other; the last one stays. `null`: there is none. `undefined`: no answer. */
 function setUp(answers: readonly (string | null | undefined)[], isAwaited = true) {
   const events: string[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   const left = [...answers];
   let questions = 0;
   const topicIds = async () => {
@@ -32,13 +32,13 @@ function setUp(answers: readonly (string | null | undefined)[], isAwaited = true
     brokers: { topicIds },
     asked: () => ["orders"],
     awaited: new Set(isAwaited ? ["orders"] : []),
-    answered: (missingNow) => told.push([...missingNow].join()),
+    answered: (missingNow) => reported.push([...missingNow].join()),
     sink: { waiting },
     host: "b:1",
     intervalMs: 60_000,
     makeError: (code, detail) => new DriverError(code, detail),
   });
-  return { missing, events, told, questions: () => questions };
+  return { missing, events, reported, questions: () => questions };
 }
 
 test("a topic that two answers do not have is waited for until there is one of its name again", async () => {
@@ -75,19 +75,19 @@ test("the brokers are asked at the interval as long as nothing is missing, and n
   expect(questions()).toBe(2);
 });
 
-test("a client is told what to leave out from the second answer on, and of what is there again", async () => {
-  const { missing, told } = setUp([null, null, null, "new"]);
+test("it is reported what to leave out from the second answer on, and of what is there again", async () => {
+  const { missing, reported } = setUp([null, null, null, "new"]);
   missing.look();
   await vi.advanceTimersByTimeAsync(5_000);
-  expect(told).toEqual(["", "orders", "orders", ""]);
+  expect(reported).toEqual(["", "orders", "orders", ""]);
   missing.stop();
 });
 
 test("a topic that nobody named may go for good: it is no wait, and asked about as seldom as before", async () => {
-  const { missing, events, told, questions } = setUp([null], false);
+  const { missing, events, reported, questions } = setUp([null], false);
   missing.look();
   await vi.advanceTimersByTimeAsync(30_000);
-  expect([events, told, questions()]).toEqual([[], ["", "orders"], 2]);
+  expect([events, reported, questions()]).toEqual([[], ["", "orders"], 2]);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(questions()).toBe(3);
   missing.stop();

@@ -31,21 +31,25 @@ const shortestCheckMs = 100;
 const longestCheckMs = 1_000;
 
 /**
- * The same client of kafkajs, which no longer wakes the process while nothing happens. By itself, it wakes it about 900 times a second for each
- * connection (https://github.com/tulios/kafkajs/issues/1751): after each answer it looks whether a request waits to be sent, and as none does, it
- * looks again after -1 ms, for ever. Ten more times a second it looks for requests that have no answer in time. Both are replaced in the
- * queues of this client alone. What they do is kafkajs' own; only when changes.
+ * A client with the settings of this one, whose connections do not wake the process while nothing happens. By itself, kafkajs wakes it about 900 times a
+ * second for each connection (https://github.com/tulios/kafkajs/issues/1751): after each answer it looks whether a request waits to be sent, and
+ * as none does, it looks again after -1 ms, for ever. Ten more times a second it looks for requests that have no answer in time. Both are
+ * replaced in the queues of the new client alone. What they do is kafkajs' own; only when changes.
  *
- * For clients that the driver has made. If kafkajs is of another build, the client is returned as it is.
+ * If kafkajs is of another build, or the client is of a class of the application's own, which may not bear a stand-in, it is returned as it is.
  */
 export function withoutIdleTimers(kafka: Kafka): Kafka {
   const key = Object.getOwnPropertySymbols(kafka).find(({ description }) => description === createClusterKey);
-  const client = kafka as unknown as Record<symbol, CreateCluster>; // kafkajs' types leave the member out
-  const createCluster = key === undefined ? undefined : client[key];
-  if (key !== undefined && createCluster !== undefined) {
-    client[key] = (options) => quiet(createCluster(options));
+  const createCluster = key === undefined ? undefined : (kafka as unknown as Record<symbol, CreateCluster>)[key]; // kafkajs' types leave it out
+  if (key === undefined || createCluster === undefined || !isOfKafkaJs(kafka)) {
+    return kafka;
   }
-  return kafka;
+  return Object.create(kafka, { [key]: { value: (options: object) => quiet(createCluster(options)) } }) as Kafka;
+}
+
+/** Whether nobody has derived the client's class. */
+function isOfKafkaJs(kafka: Kafka): boolean {
+  return Object.getPrototypeOf(Object.getPrototypeOf(kafka)) === Object.prototype;
 }
 
 function quiet(cluster: Cluster): Cluster {

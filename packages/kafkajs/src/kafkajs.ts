@@ -1,6 +1,6 @@
 import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
 import { preflight } from "@cdckit/driver";
-import type { Consumer, Kafka, KafkaConfig, PartitionAssigner, ProducerConfig } from "kafkajs";
+import type { Consumer, ConsumerConfig, Kafka, KafkaConfig, PartitionAssigner, ProducerConfig } from "kafkajs";
 import { AskedTopics } from "./asked-topics.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
 import { whyNotLoaded } from "./why-not-loaded.ts";
@@ -59,9 +59,9 @@ const patientRetry = Object.freeze({ initialRetryTime: 300, maxRetryTime: 1_000,
 /**
  * The driver for kafkajs: `kafkajs({ brokers })`, or `kafkajs({ kafka })` with a client of your own. Nothing is connected yet.
  *
- * With a client of your own, kafkajs 2.2 keeps a timer of one millisecond on every connection (https://github.com/tulios/kafkajs/issues/1751).
- * Node 24 reports it once for each process with a `TimeoutNegativeWarning`. No option of kafkajs changes it, and a library must not change a
- * process' warnings: `node --disable-warning=TimeoutNegativeWarning` hides it. A client that the driver makes has no such timer.
+ * kafkajs 2.2 keeps a timer of one millisecond on every connection (https://github.com/tulios/kafkajs/issues/1751), which costs a few percent of a core
+ * and makes Node 24 write a `TimeoutNegativeWarning`. The driver's connections have no such timer, also with a client of your own; the other
+ * consumers and producers of that client have it. `node --disable-warning=TimeoutNegativeWarning` hides the warning.
  */
 export function kafkajs(options: KafkaJsOptions): KafkaDriver {
   const resolved = resolveKafkaJsOptions(options);
@@ -138,14 +138,7 @@ async function join(
   const askedTopics = new AskedTopics();
   const consumer: Consumer = client.kafka.consumer({
     groupId: subscription.groupId,
-    sessionTimeout: tuning.sessionTimeoutMs,
-    rebalanceTimeout: tuning.rebalanceTimeoutMs,
-    heartbeatInterval: tuning.heartbeatIntervalMs,
-    maxBytesPerPartition: tuning.maxBytesPerPartition,
-    maxBytes: tuning.maxBytes,
-    maxWaitTimeInMs: tuning.maxWaitMs,
-    metadataMaxAge: tuning.metadataMaxAgeMs,
-    rackId: tuning.rackId,
+    ...inTermsOfKafkaJs(tuning),
     allowAutoTopicCreation: false,
     partitionAssigners: [joiningAfter(gate, askedTopics.assigner(client.assigner))],
     // A join that is under way when the session ends fails later. It must not bring the member back.
@@ -174,6 +167,19 @@ async function join(
   await consumer.connect();
   await session.run();
   return session;
+}
+
+function inTermsOfKafkaJs(tuning: ResolvedKafkaJsOptions["tuning"]): Omit<ConsumerConfig, "groupId"> {
+  return {
+    sessionTimeout: tuning.sessionTimeoutMs,
+    rebalanceTimeout: tuning.rebalanceTimeoutMs,
+    heartbeatInterval: tuning.heartbeatIntervalMs,
+    maxBytesPerPartition: tuning.maxBytesPerPartition,
+    maxBytes: tuning.maxBytes,
+    maxWaitTimeInMs: tuning.maxWaitMs,
+    metadataMaxAge: tuning.metadataMaxAgeMs,
+    rackId: tuning.rackId,
+  };
 }
 
 function clientOf(
@@ -250,10 +256,11 @@ function tapping(kept: KeptFetches, assigner: PartitionAssigner): PartitionAssig
 
 /** Nothing is done with the connections of an application's client. */
 function partsOfOwn(
-  kafka: Kafka,
+  application: Kafka,
   groupId: string,
   createPartitioner: NonNullable<ProducerConfig["createPartitioner"]>,
 ): Omit<Client, "assigner" | "topicsIn" | "kept"> {
+  const kafka = withoutIdleTimers(application);
   return {
     kafka,
     brokerOffsets: new BrokerOffsets(() => kafka.admin({ retry: preflightRetry }), groupId, new ClusterQuestions(kafka)),
