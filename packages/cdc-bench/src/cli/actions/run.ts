@@ -48,11 +48,18 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode
   const startMs = performance.now();
   try {
     const validator = flags.validate === true ? (await import("@cdckit/json-schema")).jsonSchemaValidator : undefined;
-    const runs = await profiling.record(() => new Runner(topics, { schemas, validator }, flags, terminal, observer).runAll());
-    const parts = { startedAt, elapsedMs: performance.now() - startMs, ...partsOf(source, flags, terminal, runs, demands) };
+    const { runs, failure } = await profiling.record(() => new Runner(topics, { schemas, validator }, flags, terminal, observer).runAll());
+    if (failure !== null && runs.length === 0) {
+      throw failure.error;
+    }
+    const aborted = failure !== null || terminal.interrupt.aborted;
+    const parts = { startedAt, elapsedMs: performance.now() - startMs, aborted, ...partsOf(source, flags, runs, demands) };
     await writeResult(sink, flags, await profiling.addTo(runResult(parts)));
     if (schemas === undefined && runs.some(({ measure }) => measure.errors.some(({ code }) => code === "schema-source-missing"))) {
       terminal.stderr.write(missingSchemasHint);
+    }
+    if (failure !== null) {
+      throw failure.error;
     }
     return endOf(parts, flags);
   } finally {
@@ -72,6 +79,12 @@ interface DecodingParts {
   readonly validator: JsonSchemaValidator | undefined;
 }
 
+/** The topics that were read, and why the next one was not. */
+interface Runs {
+  readonly runs: readonly TopicRun[];
+  readonly failure: { readonly error: unknown } | null;
+}
+
 class Runner {
   readonly #source: TopicSource;
   readonly #schemas: SchemaSource | undefined;
@@ -89,15 +102,16 @@ class Runner {
     this.#observer = observer;
   }
 
-  /** Topics one after the other, so that each has the machine to itself; a live stream all together. */
-  async runAll(): Promise<readonly TopicRun[]> {
+  /** Topics one after the other, so that each has the machine to itself; a live stream all together. What fails does not cost those before it. */
+  async runAll(): Promise<Runs> {
     const { extents } = this.#source;
+    const runs: TopicRun[] = [];
     try {
       if (this.#flags.tail === true) {
         const topics = extents.map(({ topic }) => topic);
-        return [{ topics, expectedRecords: null, measure: await this.#tail(topics) }];
+        runs.push({ topics, expectedRecords: null, measure: await this.#tail(topics) });
+        return { runs, failure: null };
       }
-      const runs: TopicRun[] = [];
       for (const extent of extents) {
         if (this.#terminal.interrupt.aborted) {
           break;
@@ -105,7 +119,9 @@ class Runner {
         const measure = await this.#drain(extent, `[${runs.length + 1}/${extents.length}] ${extent.topic}`);
         runs.push({ topics: [extent.topic], expectedRecords: extent.maxRecords, measure });
       }
-      return runs;
+      return { runs, failure: null };
+    } catch (error) {
+      return { runs, failure: { error } };
     } finally {
       this.#observer.end();
     }
@@ -177,12 +193,10 @@ class Runner {
 function partsOf(
   source: Source,
   flags: RunFlags,
-  terminal: Terminal,
   runs: readonly TopicRun[],
   demands: Demands,
-): Omit<RunParts, "startedAt" | "elapsedMs"> {
+): Omit<RunParts, "startedAt" | "elapsedMs" | "aborted"> {
   return {
-    aborted: terminal.interrupt.aborted,
     environment: describeEnvironment(),
     settings: settingsOf(
       source,
