@@ -1,4 +1,4 @@
-import { type Consumer, createConsumer, type ConsumerOptions } from "@cdckit/consumer";
+import { type Consumer, createConsumer, type ConsumerOptions, type SinkOptions } from "@cdckit/consumer";
 import { postgres, type PostgresOptions } from "@cdckit/postgres";
 import { memory, MemoryBroker } from "@cdckit/testkit";
 import { beforeEach, describe, expect, test, vi } from "vitest";
@@ -30,14 +30,17 @@ function tombstone(id: number): void {
   broker.append(topic, { key: JSON.stringify({ id }), value: null });
 }
 
-function consumerOf(options: PostgresOptions, more: Partial<ConsumerOptions> = {}): Consumer {
+type More = Partial<ConsumerOptions> & SinkOptions;
+
+function consumerOf(options: PostgresOptions, { tables = ["*"], ...more }: More = {}): Consumer {
   return createConsumer({ driver: memory({ broker }), groupId: "g", topics: [topic], from: "earliest", signals: false, ...more }).to(
     postgres({ pool: pool as never, schema: "copy", create: true, ...options }),
+    { tables },
   );
 }
 
 /** Reads all there is, then stops. Rejects with what halts it. */
-async function read(options: PostgresOptions = {}, more: Partial<ConsumerOptions> = {}): Promise<void> {
+async function read(options: PostgresOptions = {}, more: More = {}): Promise<void> {
   const consumer = consumerOf(options, more);
   const ended = consumer.run();
   const isOver = ended.then(
@@ -61,6 +64,15 @@ describe("a tombstone that is a delete, of a topic that is not named like its ta
     flattened(2);
     tombstone(1);
     await read();
+    expect(await ids()).toEqual([2]);
+  });
+
+  test("does so if the sink takes that table alone", async () => {
+    flattened(1);
+    flattened(2);
+    flattened(3, "customers");
+    tombstone(1);
+    await read({}, { tables: ["orders"] });
     expect(await ids()).toEqual([2]);
   });
 

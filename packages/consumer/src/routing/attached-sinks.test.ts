@@ -1,4 +1,4 @@
-import type { SchemaSeen, TableName } from "@cdckit/decode";
+import type { CdcEvent, SchemaSeen, TableName } from "@cdckit/decode";
 import { expect, test } from "vitest";
 import { silentLogger } from "../observe/logger.ts";
 import type { Sink } from "../sink.ts";
@@ -34,4 +34,37 @@ test("a sink hears of the schemas of tables that it takes, and of no others", ()
     orders: ["orders", "customers"],
     topic: ["outbox", "s.outbox"],
   });
+});
+
+const quiet: Sink = { name: "copy", claim: async () => [], apply: async () => {}, close: async () => {} };
+
+function takerOf(tables: string[]): { readonly takes: (event: object) => boolean; readonly watch: MatchWatch } {
+  const watch = new MatchWatch();
+  const sinks = new AttachedSinks({ watch, isTopic: () => false, logger: silentLogger, fail: () => {} });
+  sinks.add(quiet, { tables });
+  return { watch, takes: (event) => sinks.all[0]?.takes(event as CdcEvent) === true };
+}
+
+test.each([
+  ["rows without an envelope", { kind: "row" }],
+  ["flattened rows", { kind: "change", op: "create", envelope: "flattened" }],
+])("a sink of some tables gets the tombstones of a topic whose %s it takes, whatever table the topic's name says", (_, form) => {
+  const { takes, watch } = takerOf(["orders"]);
+  const tombstone = { kind: "tombstone", table: { name: "cdc-orders-v1" }, record: { topic: "cdc-orders-v1" } };
+  const other = { kind: "tombstone", table: { name: "cdc-customers-v1" }, record: { topic: "cdc-customers-v1" } };
+  expect([takes(tombstone), watch.reasons([])]).toEqual([
+    false,
+    [expect.objectContaining({ text: expect.stringContaining("has taken nothing") })],
+  ]);
+  expect(takes({ ...form, table: { name: "orders" }, record: { topic: "cdc-orders-v1" } })).toBe(true);
+  expect(takes({ ...form, table: { name: "customers" }, record: { topic: "cdc-customers-v1" } })).toBe(false);
+  expect([takes(tombstone), takes(tombstone), takes(other)]).toEqual([true, true, false]);
+  const [reason, ...more] = watch.reasons([]);
+  expect([reason?.text.includes('decoder.topics["cdc-orders-v1"].table'), more]).toEqual([true, []]);
+});
+
+test("a tombstone after a delete in an envelope is of no table that the sink left out", () => {
+  const { takes } = takerOf(["orders"]);
+  expect(takes({ kind: "change", op: "delete", envelope: "debezium", table: { name: "orders" }, record: { topic: "many" } })).toBe(true);
+  expect(takes({ kind: "tombstone", table: { name: "many" }, record: { topic: "many" } })).toBe(false);
 });

@@ -1,4 +1,4 @@
-import type { CdcEvent, SchemaSeen, TableName } from "@cdckit/decode";
+import type { CdcEvent, SchemaSeen, TableName, TombstoneEvent } from "@cdckit/decode";
 import { type BatchOptions, resolveBatchLimits } from "../delivery/delivery-options.ts";
 import type { AttachedSink } from "../delivery/sink-stage.ts";
 import { ConsumerError } from "../errors.ts";
@@ -61,7 +61,8 @@ export class AttachedSinks {
     const attached: AttachedSink = {
       sink: guardedSink(sink, this.#parts),
       limits: resolveBatchLimits("to() batch", options.batch),
-      takes: patterns === undefined ? isTableEvent : takesOf(patterns, watch),
+      takes:
+        patterns === undefined ? isTableEvent : withTombstones(takesOf(patterns, watch), (event) => watch.takenByTopic(sink.name, event)),
     };
     this.#attached.set(attached, patterns?.map(({ pattern }) => pattern) ?? null);
   }
@@ -102,6 +103,32 @@ function checkTables(tables: unknown): void {
 
 function isTableEvent(event: CdcEvent): boolean {
   return slotOf(event) !== null;
+}
+
+/**
+ * Takes also the tombstones of topics whose rows it takes, if these rows have no envelope, or are flattened: the tombstone may be all that comes of
+ * a delete, and the table that it has is often nothing but the end of the topic's name. `other`: called with the first such tombstone of a topic.
+ */
+function withTombstones(takes: (event: CdcEvent) => boolean, other: (event: TombstoneEvent) => void): (event: CdcEvent) => boolean {
+  const topics = new Set<string>();
+  const reported = new Set<string>();
+  let last: string | null = null;
+  return (event) => {
+    const { topic } = event.record;
+    const isTaken = takes(event);
+    if (isTaken && topic !== last && (event.kind === "row" || (event.kind === "change" && event.envelope === "flattened"))) {
+      last = topic;
+      topics.add(topic);
+    }
+    if (isTaken || event.kind !== "tombstone" || !topics.has(topic)) {
+      return isTaken;
+    }
+    if (!reported.has(topic)) {
+      reported.add(topic);
+      other(event);
+    }
+    return true;
+  };
 }
 
 const maxRemembered = 10_000;

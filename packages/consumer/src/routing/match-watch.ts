@@ -1,4 +1,4 @@
-import type { CdcEvent, TableName } from "@cdckit/decode";
+import type { CdcEvent, TableName, TombstoneEvent } from "@cdckit/decode";
 import type { Target } from "./router.ts";
 import { isEndOf, type TablePattern, tablePath } from "./table-pattern.ts";
 
@@ -66,6 +66,7 @@ export class MatchWatch {
   /** Paths of tables, with the operations that were seen of each. */
   readonly #seen = new Map<string, Set<string>>();
   readonly #topics = new Set<string>();
+  readonly #byTopic: MatchReason[] = [];
   #omitted = 0;
 
   /** `columns`: those that are read; null: all. */
@@ -90,13 +91,27 @@ export class MatchWatch {
     }
   }
 
+  /** A sink has taken a tombstone whose table none of its patterns matches, because it takes rows of its topic. */
+  takenByTopic(sink: string, { table, record: { topic } }: TombstoneEvent): void {
+    if (this.#byTopic.length < maxTables) {
+      const hint = `decoder.topics[${JSON.stringify(topic)}].table`;
+      const own = table === null ? "of no table" : `of the table ${tablePath(table)}`;
+      this.#byTopic.push({
+        label: `the sink ${JSON.stringify(sink)} and tombstones of ${topic}`,
+        text:
+          `the sink ${JSON.stringify(sink)} takes rows of the topic ${topic}, and its tombstones are ${own}, which the sink's tables leave out: the sink got ` +
+          `them, too, because one may be a delete. Before it has read a row of the topic, it gets none: set ${hint} to the table of its rows, { name: "..." }`,
+      });
+    }
+  }
+
   /**
    * In words: the patterns that have taken nothing although something was read that they may mean, and the patterns that match several
-   * tables. `topics`: the topics that are consumed.
+   * tables; and what was taken by its topic. `topics`: the topics that are consumed.
    */
   reasons(topics: readonly string[]): readonly MatchReason[] {
     const seen = this.#seenText();
-    return this.#patterns.flatMap(({ label, pattern, hasTaken, tables, unseenColumns, seenColumns }) => {
+    const ofPatterns = this.#patterns.flatMap(({ label, pattern, hasTaken, tables, unseenColumns, seenColumns }) => {
       if (hasTaken && unseenColumns.size > 0) {
         return [{ label: `${label} and its columns`, text: unseenText(label, [...unseenColumns], seenColumns) }];
       }
@@ -118,6 +133,7 @@ export class MatchWatch {
             },
           ];
     });
+    return [...ofPatterns, ...this.#byTopic];
   }
 
   /** If a topic's name ends as the pattern does, that topic is meant. Otherwise all topics may be. */
