@@ -25,6 +25,40 @@ test("if a client keeps its membership and does not fetch, health() reports it w
   await Promise.all([stopping, running]);
 });
 
+test("a partition that starts at a sink's checkpoint, at the end of its log, is not stuck although the group's commit is behind", async () => {
+  const clock = virtualClock({ turnMs: 1 });
+  const driver = memory({ topics: { rows: 1 } });
+  const options = { driver, groupId: "g", topics: ["rows"], signals: false, clock } as const;
+  driver.broker.append("rows", { value: '{"id":1}' });
+  const before = createConsumer(options).on("*", () => {});
+  const ran = before.run();
+  await clock.advance(5_000);
+  const stopped = before.stop();
+  await clock.advance(20_000);
+  await Promise.all([stopped, ran]);
+  expect(driver.broker.committed("g", "rows", 0)).toBe(1n);
+  // The process was killed after the sink's transaction and before the commit.
+  driver.broker.append("rows", { value: '{"id":2}' }, { value: '{"id":3}' });
+  const consumer = createConsumer(options).to({
+    name: "copy",
+    claim: async (_groupId, assignments) => assignments.map((assignment) => ({ assignment, offset: 3n })),
+    apply: async () => {},
+    close: async () => {},
+  });
+  const running = consumer.run();
+  await clock.advance(120_000);
+  expect(consumer.health()).toMatchObject({ live: true, ready: true, reasons: [], counts: { reconnects: 0 } });
+  const heal = driver.broker.faults.inject({ on: "fetch", how: "hangs", times: Number.POSITIVE_INFINITY });
+  driver.broker.append("rows", { value: '{"id":4}' });
+  await clock.advance(60_000);
+  expect(consumer.health(), "a record that is there to be read").toMatchObject({ live: false, ready: false });
+  expect(consumer.health().reasons).toEqual([expect.stringMatching(/^rows\[0\] has 1 records to read/)]);
+  heal();
+  const stopping = consumer.stop();
+  await clock.advance(20_000);
+  await Promise.all([stopping, running]);
+});
+
 test("if brokers do not answer, a consumer is not ready but live, because a restart would not help", async () => {
   const clock = virtualClock({ turnMs: 1 });
   const driver = memory({ topics: { rows: 1 } });

@@ -288,9 +288,9 @@ export class ConsumerEngine {
   }
 
   /** The client need not fetch what is at work, held, or being claimed by a sink. */
-  #watched({ assignment, ledger }: HeldPartition): WatchedPartition {
+  #watched({ assignment, ledger, startedAt, isLocated }: HeldPartition): WatchedPartition {
     const isAtWork = ledger.inFlight > 0 || this.#holds.isHeld(assignment) || this.#dispatcher?.hasWork(assignment) === true;
-    return { assignment, handledTo: ledger.watermark, isAtWork };
+    return { assignment, handledTo: ledger.watermark, startedAt: isLocated ? startedAt : null, isAtWork };
   }
 
   #dispatch(event: LifecycleEvent): void {

@@ -18,7 +18,7 @@ async function watched(answer: Answer, handledTo: bigint, forMs: number): Promis
     clock,
     intervalMs: lagIntervalMs,
     stuckAfterMs,
-    partitions: () => [{ assignment, handledTo, isAtWork: false }],
+    partitions: () => [{ assignment, handledTo, startedAt: null, isAtWork: false }],
     onRanges: () => {},
     onSuspicion: (suspicion) => reported.push(suspicionText(suspicion)),
   });
@@ -63,7 +63,7 @@ test("records that are handled while the answer is on its way do not look like a
     clock,
     intervalMs: 10,
     stuckAfterMs: 1_000,
-    partitions: () => [{ assignment, handledTo, isAtWork: false }],
+    partitions: () => [{ assignment, handledTo, startedAt: null, isAtWork: false }],
     onRanges: () => {},
     onSuspicion: (suspicion) => reported.push(suspicionText(suspicion)),
   });

@@ -3,7 +3,9 @@ import type { LogRange, PartitionAssignment } from "../driver.ts";
 import { type Suspicion, suspicionText, suspicionTexts, Watchdog, type WatchedPartition } from "./watchdog.ts";
 
 const assignment: PartitionAssignment = { topic: "t", partition: 3, epoch: 1 };
-const at = (handledTo: bigint | null, isAtWork = false): readonly WatchedPartition[] => [{ assignment, handledTo, isAtWork }];
+const at = (handledTo: bigint | null, isAtWork = false, startedAt: bigint | null = null): readonly WatchedPartition[] => [
+  { assignment, handledTo, startedAt, isAtWork },
+];
 const ending = (end: bigint, committed: bigint | null = null): readonly LogRange[] => [{ assignment, start: 0n, end, committed }];
 
 type Look = readonly [atMs: number, partitions: readonly WatchedPartition[], ranges: readonly LogRange[] | null];
@@ -51,7 +53,24 @@ describe("the watchdog", () => {
     ]);
   });
 
+  test("finds a partition that never moved from where it started", () => {
+    const started = at(null, false, 7n);
+    for (const log of [ending(9n), ending(9n, 4n)]) {
+      expect(textsOf([0, started, log], [30_000, started, log], [60_000, started, log])).toEqual([
+        expect.stringMatching(/^t\[3\] has 2 records/),
+      ]);
+    }
+  });
+
   test.each<readonly [string, readonly Look[]]>([
+    [
+      "has started at the end, after the group's offset",
+      [
+        [0, at(null, false, 9n), ending(9n, 4n)],
+        [30_000, at(null, false, 9n), ending(9n, 4n)],
+        [60_000, at(null, false, 9n), ending(9n, 4n)],
+      ],
+    ],
     [
       "moves",
       [
@@ -133,7 +152,7 @@ describe("the watchdog", () => {
 
   test("says when the brokers answer for others, and not for one partition: its lag and its end are those of then", () => {
     const other: PartitionAssignment = { topic: "t", partition: 4, epoch: 1 };
-    const both: readonly WatchedPartition[] = [...at(9n), { assignment: other, handledTo: 9n, isAtWork: false }];
+    const both: readonly WatchedPartition[] = [...at(9n), { assignment: other, handledTo: 9n, startedAt: null, isAtWork: false }];
     const answered = [...ending(9n), { assignment: other, start: 0n, end: 9n, committed: null }];
     const looks: readonly Look[] = [
       [0, both, answered],

@@ -5,6 +5,8 @@ export interface WatchedPartition {
   readonly assignment: PartitionAssignment;
   /** Everything below is handled. Null while nothing is. */
   readonly handledTo: bigint | null;
+  /** Where it started, as the driver has said. Null until it has. */
+  readonly startedAt: bigint | null;
   /** A handler, a retry or a registry is waited for: a slow partition is not stuck. */
   readonly isAtWork: boolean;
 }
@@ -65,12 +67,13 @@ export class Watchdog {
    * Without an answer, the log is taken to end where it last did: a question that fails now and then must not hide that nothing moves. But nothing is
    * suspected anew.
    */
-  #lookAt({ assignment, handledTo, isAtWork }: WatchedPartition, nowMs: number, answer: LogRange | null): readonly Suspicion[] {
+  #lookAt({ assignment, handledTo, startedAt, isAtWork }: WatchedPartition, nowMs: number, answer: LogRange | null): readonly Suspicion[] {
     const seen = this.#seen.get(assignment);
     const log = answer ?? seen?.log ?? null;
-    // Before a member has handled anything, it stands at the group's committed offset. If that is not known, nobody knows whether it should
-    // move.
-    const standsAt = handledTo ?? log?.committed ?? null;
+    // Before a member has handled anything, it stands where it started. That may be above the group's commit: a sink whose process was killed
+    // between its transaction and the commit goes on at its own checkpoint, and if that is the end of the log, there is nothing to read.
+    // If the driver does not say where it started, it is taken to stand at the commit; without one, nobody knows whether it should move.
+    const standsAt = handledTo ?? startedAt ?? log?.committed ?? null;
     const isBehind = log !== null && standsAt !== null && log.end > standsAt && !isAtWork;
     const sinceMs = seen?.isBehind === true && isBehind && seen.handledTo === handledTo ? seen.sinceMs : nowMs;
     const forMs = nowMs - sinceMs;
