@@ -106,3 +106,28 @@ test.each(["isGoing", "isOver"] as const)("the fetches of a partition are not re
   handOver.resume([held.assignment]);
   expect(calls).toEqual(["pause"]);
 });
+
+test("of hundreds of partitions that are all slow, the last one gets its turn after seconds", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const patienceMs = 500;
+  const assignments = new HeldPartitions();
+  const partitions = Array.from({ length: 300 }, (_, i) => i);
+  const held = assignments.renew({ t: partitions }).map((assignment) => assignments.held(assignment));
+  let begun = 0;
+  const sink = { batch: () => new Promise<void>(() => void begun++) } as unknown as DriverSink; // as much as is asked
+  const control = new PartitionControl({ pause: () => {}, resume: () => {} } as never, assignments);
+  const handOver = new HandOver({ sink, assignments, control, patienceMs, maxAheadBytes: 100, failed: () => {} });
+  const startedMs = Date.now();
+  for (const one of held) {
+    if (one === undefined) throw new Error("expected the partition that was assigned");
+    one.isStarting = false;
+    let isWaited = true;
+    const taken = handOver.take(fetchOf(["rows"]), one)?.then(() => (isWaited = false));
+    while (isWaited && taken !== undefined) {
+      await vi.advanceTimersByTimeAsync(1);
+    }
+  }
+  expect(begun).toBe(300);
+  expect(Date.now() - startedMs).toBeLessThan(10 * patienceMs);
+});

@@ -19,10 +19,14 @@ export interface HandOverParts {
 /**
  * Hands batches to the consumer, one after the other for each partition. kafkajs fetches nothing from a broker while a batch of that broker is
  * at work, so its loop waits for each batch only for a short time. Most batches are done by then. A batch that is not done holds up only its
- * own partition: one more batch is fetched ahead, then the partition is paused, and it is resumed when the work has ended.
+ * own partition: one more batch is fetched ahead, then the partition is paused, and it is resumed when the work has ended. The more partitions
+ * are at work, the shorter is the wait: if each of hundreds was waited for as long as the first, the last of a fetch would get its turn only
+ * after minutes, and the watch over the logs would report that its client does not fetch.
  */
 export class HandOver {
   readonly #parts: HandOverParts;
+  /** Partitions whose batch is not handled yet. */
+  #atWork = 0;
 
   constructor(parts: HandOverParts) {
     this.#parts = parts;
@@ -92,7 +96,9 @@ export class HandOver {
       held.isSlow = false;
       return undefined;
     }
+    const patience = patienceMs / ++this.#atWork;
     const work = taken
+      .finally(() => this.#atWork--)
       .then(() => {
         held.atWork = undefined;
         held.isSlow = performance.now() - startedMs >= patienceMs;
@@ -101,7 +107,7 @@ export class HandOver {
       .catch((error: unknown) => this.#parts.failed(error)); // nobody waits for this work, so a rejection would end the process
     held.atWork = work;
     // kafkajs' loop waits once for a slow partition. Waiting for each of its batches would hold up the other partitions again.
-    return held.isSlow ? undefined : settledOrLate(work, patienceMs, () => {});
+    return held.isSlow ? undefined : settledOrLate(work, patience, () => {});
   }
 
   /** Hands over the batches of a fetch, one after another. What is left when the partition is paused waits until it is resumed. */
