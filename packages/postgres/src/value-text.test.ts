@@ -31,6 +31,10 @@ test.each<[string, unknown, string, string]>([
   ["bytes in a document's place", Buffer.from([0, 255]), "jsonb", '"AP8="'],
   ["the text of a document", '{"a": 1}', "jsonb", '{"a": 1}'],
   ["a document in a text", { a: 1n }, "text", '{"a":1}'],
+  ["a zero below zero", -0, "double precision", "-0"],
+  ["zeros below zero in a list", [-0, 0], "real[]", '{"-0","0"}'],
+  ["a point with a zero below zero", { x: -0, y: 1 }, "point", "(-0,1)"],
+  ["a zero below zero in a document", { a: -0 }, "json", '{"a":-0}'],
 ])("%s is written as it says itself", (_, value, type, text) => {
   expect(valueText(value, type)).toBe(text);
 });

@@ -15,6 +15,7 @@ export function valueText(value: unknown, type: string, isPlain = false): string
     case "boolean":
       return isJson(type) ? String(value) : value ? "t" : "f";
     case "number":
+      return numberText(value);
     case "bigint":
       return String(value);
     case "object":
@@ -22,6 +23,11 @@ export function valueText(value: unknown, type: string, isPlain = false): string
     default:
       throw new PostgresSinkError("schema-mismatch", `a value of type ${typeof value} has no text in a column of type ${type}`);
   }
+}
+
+/** JavaScript's own text of -0 has no sign, and a float column of the source has one. */
+function numberText(value: number): string {
+  return Object.is(value, -0) ? "-0" : String(value);
 }
 
 function objectText(value: object, type: string, isPlain: boolean): string {
@@ -35,7 +41,7 @@ function objectText(value: object, type: string, isPlain: boolean): string {
     return isJson(type) ? jsonText(value) : (valueText(value.toJSON(), type) ?? "null");
   }
   if (type === "point" && "x" in value && "y" in value) {
-    return `(${String(value.x)},${String(value.y)})`;
+    return `(${valueText(value.x, "double precision")},${valueText(value.y, "double precision")})`;
   }
   return jsonText(value);
 }
@@ -57,6 +63,9 @@ function arrayText(values: readonly unknown[], type: string, isPlain: boolean): 
 function jsonText(value: unknown): string {
   if (typeof value === "bigint") {
     return String(value);
+  }
+  if (Object.is(value, -0)) {
+    return "-0"; // JSON.stringify makes 0 of it
   }
   if (typeof value !== "object" || value === null) {
     return JSON.stringify(value) ?? "null";
