@@ -3,7 +3,7 @@ import { knowsBroker } from "./kafka.mjs";
 import { isRunning, startProcess, stopProcess } from "./process.mjs";
 import { untilServing } from "./service.mjs";
 import { StackError } from "./stack-error.mjs";
-import { addressesIn, readState, serviceNames, writeState } from "./state.mjs";
+import { addressesIn, readState, serviceNames, stackCommand, writeState } from "./state.mjs";
 
 /** Why the others cannot be stopped alone. */
 const together = Object.freeze({
@@ -20,10 +20,10 @@ const together = Object.freeze({
 export async function stopService(dir, name) {
   const { record } = serviceIn(dir, name);
   if (!(await stopProcess(record, { signal: "SIGKILL" }))) {
-    console.log(`${name} is not running. Start it with: npm run stack:start -- ${name}`);
+    console.log(`${name} is not running. Start it with: ${stackCommand(dir, "start", name)}`);
     return;
   }
-  console.log(`${name} stopped (process ${record.pid}); its data stays. Start it again with: npm run stack:start -- ${name}`);
+  console.log(`${name} stopped (process ${record.pid}); its data stays. Start it again with: ${stackCommand(dir, "start", name)}`);
 }
 
 /**
@@ -41,7 +41,7 @@ export async function startService(dir, name, signal) {
   if (record.again === undefined) {
     throw new StackError(
       "not-running",
-      `it is not known how ${name} was started. Start all of the stack again: npm run stack:down, and stack:up`,
+      `it is not known how ${name} was started. Start all of the stack again: ${stackCommand(dir, "down")}, and stack:up in the same way`,
     );
   }
   const running = startProcess({ name, ...record.again, marker: record.marker, log: record.log, outlive: true });
@@ -67,7 +67,7 @@ function serviceIn(dir, name) {
   const folder = resolve(dir);
   const addresses = addressesIn(folder);
   const record = readState(folder)?.services.kafka;
-  if (record === undefined) throw new StackError("not-running", "the stack has no Kafka. Start it with: npm run stack:up");
+  if (record === undefined) throw new StackError("not-running", `the stack has no Kafka. Start it with: ${stackCommand(dir, "up")}`);
   return { folder, addresses, record };
 }
 

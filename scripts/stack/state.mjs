@@ -37,6 +37,18 @@ export const exampleMarker = "example.mjs";
 /** The stack's folder in this checkout. */
 export const defaultStackDir = resolve(import.meta.dirname, "..", "..", ".stack");
 
+/**
+ * The command that acts on the stack in this folder, as a user types it: `npm run stack:start -- kafka --dir /data/stack`.
+ * @param {string} dir
+ * @param {"up" | "down" | "seed" | "start"} command
+ * @param {...string} words
+ */
+export function stackCommand(dir, command, ...words) {
+  const folder = resolve(dir);
+  const all = folder === defaultStackDir ? words : [...words, "--dir", folder];
+  return ["npm", "run", `stack:${command}`, ...(all.length === 0 ? [] : ["--", ...all])].join(" ");
+}
+
 /** @param {string} dir @returns {StackState | null} */
 export function readState(dir) {
   const file = join(dir, "state.json");
@@ -46,7 +58,7 @@ export function readState(dir) {
 /** Where the stack of this folder is, or an error that says how to start it. @param {string} dir @returns {StackAddresses} */
 export function addressesIn(dir) {
   const addresses = readState(resolve(dir))?.addresses;
-  if (!addresses) throw new StackError("not-running", "the stack is not up. Start it with: npm run stack:up");
+  if (!addresses) throw new StackError("not-running", `the stack is not up. Start it with: ${stackCommand(dir, "up")}`);
   return addresses;
 }
 

@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
 import { connectorState } from "./connectors.mjs";
 import { isRunning } from "./process.mjs";
-import { readState, serviceNames } from "./state.mjs";
+import { readState, serviceNames, stackCommand } from "./state.mjs";
 import { endOffsets } from "./topics.mjs";
 
 /** `npm run stack:status`: what of the stack runs, and what is in its topics. @param {string} dir */
 export async function status(dir) {
   const state = readState(resolve(dir));
   if (state === null) {
-    console.log("The stack is not up. Start it with: npm run stack:up");
+    console.log(`The stack is not up. Start it with: ${stackCommand(dir, "up")}`);
     return;
   }
   const { addresses } = state;
@@ -26,7 +26,7 @@ export async function status(dir) {
     const record = state.services[name];
     const found = running.has(name)
       ? `running at ${where[name] ?? "(still starting)"}, process ${record?.pid}`
-      : `NOT running${name === "kafka" && addresses !== null ? ` (npm run stack:start -- kafka, at ${addresses.brokers} again)` : ""}`;
+      : `NOT running${name === "kafka" && addresses !== null ? ` (${stackCommand(dir, "start", "kafka")}, at ${addresses.brokers} again)` : ""}`;
     console.log(`${name.padEnd(10)} ${found}${record === undefined ? "" : `, log ${record.log}`}`);
   }
   if (addresses === null) return;

@@ -3,7 +3,7 @@ import { basename, resolve } from "node:path";
 import { isRunning } from "./process.mjs";
 import { StackError } from "./stack-error.mjs";
 import { roomyJvm, startStack } from "./start-stack.mjs";
-import { exampleMarker, readState, removeState, serviceNames, writeState } from "./state.mjs";
+import { exampleMarker, readState, removeState, serviceNames, stackCommand, writeState } from "./state.mjs";
 
 /**
  * `npm run stack:up`: starts the stack unless it is up already, and says where everything is.
@@ -16,7 +16,7 @@ export async function up(dir, signal) {
     keep(resolve(dir));
     console.log("The stack is up already.");
   }
-  printAddresses(addresses);
+  printAddresses(dir, addresses);
 }
 
 /**
@@ -39,10 +39,10 @@ export async function ensureUp(dir, signal) {
   }
   if (known !== null && serviceNames.some((name) => runs(known, name))) {
     const lacking = serviceNames.filter((name) => !runs(known, name)).join(", ") || "a complete start";
-    const what = lacking === "kafka" && known.addresses !== null ? "Run npm run stack:start -- kafka, or" : "Run";
+    const what = lacking === "kafka" && known.addresses !== null ? `Run ${stackCommand(folder, "start", "kafka")}, or` : "Run";
     throw new StackError(
       "not-running",
-      `the stack is half up: ${lacking} is missing. ${what} npm run stack:down first; logs are in ${folder}`,
+      `the stack is half up: ${lacking} is missing. ${what} ${stackCommand(folder, "down")} first; logs are in ${folder}`,
     );
   }
   clear(folder, known);
@@ -106,8 +106,8 @@ function runs(state, name) {
   return record !== undefined && isRunning(record);
 }
 
-/** @param {import("./state.mjs").StackAddresses} addresses */
-function printAddresses({ brokers, registryUrl, connectUrl, postgres, topics }) {
+/** @param {string} dir @param {import("./state.mjs").StackAddresses} addresses */
+function printAddresses(dir, { brokers, registryUrl, connectUrl, postgres, topics }) {
   console.log(`
   Kafka            ${brokers}
   schema registry  ${registryUrl}
@@ -116,7 +116,7 @@ function printAddresses({ brokers, registryUrl, connectUrl, postgres, topics }) 
   topics           ${topics.join("\n                   ")}
 
 Next:
-  npm run stack:seed -- --rows 200000
+  ${stackCommand(dir, "seed", "--rows", "200000")}
   npx cdc-bench run --brokers ${brokers} --registry ${registryUrl} --topics ${topics.join(",")}
-  npm run stack:down`);
+  ${stackCommand(dir, "down")}`);
 }
