@@ -21,6 +21,11 @@ const reasonTexts: Readonly<Record<RefusalReason, string>> = {
 
 const maxShownRefusals = 10;
 
+/** The progress line while it runs. */
+export function redrivePhase({ deadLetterTopic, dryRun, tally }: Pick<RedriveReport, "deadLetterTopic" | "dryRun" | "tally">): string {
+  return `${dryRun ? "reading" : "redriving"} ${deadLetterTopic}: ${formatCount(tally.redriven)} ${dryRun ? "would be redriven" : "written"}`;
+}
+
 export function redriveText(report: RedriveReport): string {
   const { tally, deadLetterTopic, groupId, dryRun } = report;
   const done = dryRun ? "would be redriven" : "redriven";

@@ -5,7 +5,7 @@ import { type Cluster, openCluster } from "../../load/cluster.ts";
 import { type ClusterConnection, createClusterDriver } from "../../load/connection.ts";
 import { asksOfFailure, everything, type RedriveFilter } from "../../redrive/redrive-filter.ts";
 import { RedrivePlan } from "../../redrive/redrive-plan.ts";
-import { redriveJson, type RedriveReport, redriveText } from "../../redrive/redrive-report.ts";
+import { redriveJson, redrivePhase, type RedriveReport, redriveText } from "../../redrive/redrive-report.ts";
 import { type DeadLetterPartition, redriveSessionMs, RedriveRun } from "../../redrive/redrive-run.ts";
 import { RedriveTally } from "../../redrive/redrive-tally.ts";
 import { toJsonText } from "../../report/json-text.ts";
@@ -63,7 +63,7 @@ async function redriveTopic(flags: RedriveFlags, connection: ClusterConnection, 
       ...(terminal.logger && { logger: terminal.logger }),
       decided: () =>
         observer.observe(() => ({
-          phase: `redriving ${deadLetterTopic}: ${formatCount(tally.redriven)} written`,
+          phase: redrivePhase({ deadLetterTopic, dryRun: isDryRun, tally }),
           done: tally.records,
           total,
         })),
