@@ -15,6 +15,7 @@ interface Ended {
 }
 
 const recordsPerPartition = 10;
+const largeRecords = 30_000;
 const firstTimestampMs = 1_700_000_000_000;
 
 await describeWithKafka("cdc-bench inspect on a broker", (kafka) => {
@@ -34,7 +35,7 @@ await describeWithKafka("cdc-bench inspect on a broker", (kafka) => {
   /** `watch` sees the places, as partition@offset, while the program runs. */
   async function inspect(
     args: readonly string[],
-    watch: (child: ChildProcess, places: readonly string[]) => void = () => {},
+    watch: (child: ChildProcess, places: () => readonly string[]) => void = () => {},
   ): Promise<Ended> {
     const child = spawn(process.execPath, [binary, "inspect", "--brokers", kafka.brokers, "--json", ...args], {
       stdio: ["ignore", "pipe", "pipe"],
@@ -46,7 +47,7 @@ await describeWithKafka("cdc-bench inspect on a broker", (kafka) => {
     };
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       stdout += text;
-      watch(child, places());
+      watch(child, places);
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       stderr += text;
@@ -82,18 +83,68 @@ await describeWithKafka("cdc-bench inspect on a broker", (kafka) => {
     const [first, second] = [await filledTopic(), await filledTopic()];
     let isProduced = false;
     const ended = await inspect(["--topics", `${first},${second}`, "--from", "-1", "--follow", "--partition", "1"], (child, places) => {
-      if (places.length === 2 && !isProduced) {
+      if (places().length === 2 && !isProduced) {
         isProduced = true;
         void producer.sendBatch({
           topicMessages: [first, second].map((name) => ({ topic: name, messages: [message(0, 10), message(1, 10)] })),
         });
       }
-      if (places.length === 4) {
+      if (places().length === 4) {
         child.kill("SIGINT");
       }
     });
     expect(ended).toMatchObject({ code: 130, places: ["1@10", "1@10", "1@9", "1@9"] });
     expect(ended.stderr).not.toContain("not all of it");
+  });
+
+  /** So many bytes that the program holds a part of them at most. */
+  async function largeTopic(): Promise<string> {
+    const name = uniqueName("inspect-large");
+    await createTopics(admin, [{ topic: name, numPartitions: 1 }]);
+    const value = JSON.stringify({ text: "x".repeat(1_000) });
+    for (let sent = 0; sent < largeRecords; sent += 500) {
+      await producer.send({ topic: name, messages: Array.from({ length: 500 }, () => ({ value })) });
+    }
+    return name;
+  }
+
+  /** Calls `meanwhile` when the program has begun to print, and lets it print on afterwards. */
+  function inspectHeld(topic: string, meanwhile: (groupPrefix: string) => Promise<void>): Promise<Ended> {
+    let isHeld = false;
+    return inspect(["--topics", topic], (child) => {
+      if (!isHeld) {
+        isHeld = true;
+        child.stdout?.pause();
+        void meanwhile(`cdc-bench-${child.pid}-`).finally(() => child.stdout?.resume());
+      }
+    });
+  }
+
+  /** Another member joins the group and leaves it. */
+  async function rebalance(groupPrefix: string, topic: string): Promise<void> {
+    const { groups } = await admin.listGroups();
+    const consumer = client.consumer({ groupId: groups.find(({ groupId }) => groupId.startsWith(groupPrefix))?.groupId ?? "" });
+    const joined = new Promise<void>((resolve) => consumer.on(consumer.events.GROUP_JOIN, () => resolve()));
+    await consumer.connect();
+    await consumer.subscribe({ topic });
+    await consumer.run({ autoCommit: false, eachMessage: async () => {} });
+    await joined;
+    await consumer.disconnect();
+  }
+
+  test("shows each record once if its group is rebalanced meanwhile", { timeout: 90_000 }, async () => {
+    const topic = await largeTopic();
+    const { code, places, stderr } = await inspectHeld(topic, (groupPrefix) => rebalance(groupPrefix, topic));
+    expect(code, stderr).toBe(0);
+    expect([places.length, new Set(places).size]).toEqual([largeRecords, largeRecords]);
+  });
+
+  test("ends with exit code 4 if records do not come any more before the end of the topic", { timeout: 90_000 }, async () => {
+    const topic = await largeTopic();
+    const { code, places, stderr } = await inspectHeld(topic, () => admin.deleteTopics({ topics: [topic] }));
+    expect(places.length).toBeLessThan(largeRecords);
+    expect(stderr).toMatch(new RegExp(`${topic} gave nothing for 10 s, [\\d,]+ offsets in front of the end`));
+    expect(code).toBe(4);
   });
 
   test("ends with a sentence if there is nothing to begin at", async () => {

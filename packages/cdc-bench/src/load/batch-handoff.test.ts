@@ -26,6 +26,18 @@ describe("a handoff", () => {
     expect((await next)?.batch).toBe(batch);
   });
 
+  test("lets go unread of what waits of a partition that is taken away, and of nothing else", async () => {
+    const handoff = new BatchHandoff();
+    const other = { topic: "t", partition: 1, epoch: 0 };
+    const taken = handoff.batch(newBatch());
+    const kept = new RecordArrayBatch({ assignment: other, records: [record] });
+    void handoff.batch(kept);
+    await handoff.revoked([assignment]);
+    await taken;
+    expect((await handoff.next())?.batch).toBe(kept);
+    expect([handoff.holds(assignment), handoff.holds(other)]).toEqual([false, true]);
+  });
+
   test("that is closed wakes its reader and lets the driver go", async () => {
     const handoff = new BatchHandoff();
     const next = handoff.next();

@@ -1,4 +1,4 @@
-import type { DriverSink, FetchedBatch } from "@cdckit/consumer";
+import type { DriverSink, FetchedBatch, PartitionAssignment } from "@cdckit/consumer";
 
 /** A batch that waits to be read; the driver goes on when it is released. */
 export interface HandedBatch {
@@ -9,6 +9,7 @@ export interface HandedBatch {
 /** Turns a driver that pushes batches into a reader that asks for them. */
 export class BatchHandoff implements DriverSink {
   readonly #waiting: HandedBatch[] = [];
+  readonly #taken = new WeakSet<PartitionAssignment>();
   #error: Error | undefined;
   #closed = false;
   #wake: () => void = () => {};
@@ -40,7 +41,22 @@ export class BatchHandoff implements DriverSink {
 
   assigned(): void {}
 
-  async revoked(): Promise<void> {}
+  /** What waits of these partitions is let go of unread: whoever reads them next gets it. */
+  async revoked(assignments: readonly PartitionAssignment[]): Promise<void> {
+    assignments.forEach((assignment) => this.#taken.add(assignment));
+    for (const handed of this.#waiting.splice(0)) {
+      if (this.holds(handed.batch.assignment)) {
+        this.#waiting.push(handed);
+      } else {
+        handed.release();
+      }
+    }
+  }
+
+  /** Whether the partition has not been taken away since. */
+  holds(assignment: PartitionAssignment): boolean {
+    return !this.#taken.has(assignment);
+  }
 
   batch(batch: FetchedBatch): Promise<void> | undefined {
     if (this.#closed) {

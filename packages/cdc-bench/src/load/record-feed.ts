@@ -1,16 +1,18 @@
 import { setTimeout } from "node:timers/promises";
-import { type FetchedBatch, type Logger, silentLogger, type StartPosition } from "@cdckit/consumer";
+import { type FetchedBatch, type Logger, type PartitionAssignment, silentLogger, type StartPosition } from "@cdckit/consumer";
 import type { KafkaRecord } from "@cdckit/decode";
 import { readRecording } from "@cdckit/testkit";
 import { type FetchMeter, meterDriver } from "../measure/fetch-meter.ts";
+import { ReadPositions } from "../measure/read-positions.ts";
 import { BatchHandoff } from "./batch-handoff.ts";
 import { type Cluster, openCluster, throwAwayGroup, type TopicExtent } from "./cluster.ts";
 import { createClusterDriver } from "./connection.ts";
 import type { ClusterSource, Source } from "./source.ts";
+import { readingEndOf, requireWhole } from "./whole-reading.ts";
 
 const closeDeadlineMs = 5_000;
 const lookEveryMs = 200;
-/** A topic that sends nothing for so long has nothing left: its last offsets may be transaction markers. */
+/** A topic that sends nothing for so long has nothing left if its last offsets are transaction markers. Otherwise it is not read to its end. */
 const maxIdleMs = 10_000;
 
 /** What of a cluster's topics is read, if it is not everything from the start to the present end. */
@@ -104,31 +106,57 @@ async function* readReach(
   cluster: Cluster,
   { interrupt, logger = silentLogger }: FeedWorld,
 ): AsyncGenerator<KafkaRecord, void, void> {
-  const partitions = extents.flatMap((extent) => extent.partitions).filter(({ startOffset, endOffset }) => endOffset > startOffset);
-  const endOffsets = new Map(partitions.map(({ partition, endOffset }) => [partition, endOffset]));
-  const meter = meterDriver(createClusterDriver(connection), isEndless ? {} : { endOffsets });
+  const end = readingEndOf({ partitions: extents.flatMap(({ partitions }) => partitions) });
+  const meter = meterDriver(createClusterDriver(connection), isEndless ? {} : end);
   const handoff = new BatchHandoff();
   const groupId = throwAwayGroup();
   const topics = extents.map(({ topic }) => topic);
-  // What retention takes before it is read is gone: the reading goes on with what is there.
-  const lostRange = from === "earliest" ? {} : ({ lostRange: "earliest" } as const);
-  const subscription = { groupId, topics, from, ...lostRange, logger, signal: interrupt } as const;
+  const positions = new ReadPositions();
+  const subscription = {
+    groupId,
+    topics,
+    from,
+    startAt: async (assignments: readonly PartitionAssignment[]) => positions.of(assignments),
+    // What retention takes before it is read is gone: the reading goes on with what is there.
+    lostRange: "earliest",
+    logger,
+    signal: interrupt,
+  } as const;
   const session = await meter.driver.connect(subscription, handoff);
   const stopWatching = isEndless ? closeAtInterrupt(handoff, interrupt) : closeAtEnd(handoff, meter, interrupt);
   try {
     for (let handed = await handoff.next(); handed !== undefined; handed = await handoff.next()) {
       try {
-        yield* recordsOf(handed.batch);
+        yield* unlessTaken(handed.batch, handoff, positions);
       } finally {
         // Also when the reader leaves in the middle: the driver would wait for this batch before it closes.
         handed.release();
       }
+    }
+    if (!isEndless && !interrupt.aborted) {
+      requireWhole(topics, meter); // what is lacking would look like the end of the topic
     }
   } finally {
     stopWatching();
     handoff.close();
     await session.close(closeDeadlineMs);
     await cluster.forgetGroup(groupId);
+  }
+}
+
+/**
+ * The records of a batch, until its partition is taken away: the next assignment begins after the last record that was given, and brings the others.
+ */
+function* unlessTaken(batch: FetchedBatch, handoff: BatchHandoff, positions: ReadPositions): Generator<KafkaRecord, void, void> {
+  for (const record of recordsOf(batch)) {
+    if (!handoff.holds(batch.assignment)) {
+      return;
+    }
+    positions.reached(batch.assignment, record.offset + 1n);
+    yield record;
+  }
+  if (handoff.holds(batch.assignment)) {
+    positions.reached(batch.assignment, batch.nextOffset);
   }
 }
 

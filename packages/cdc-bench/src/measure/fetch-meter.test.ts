@@ -1,4 +1,12 @@
-import { type DriverSession, type DriverSink, type FetchedBatch, type KafkaDriver, silentLogger } from "@cdckit/consumer";
+import {
+  type DriverSession,
+  type DriverSink,
+  type FetchedBatch,
+  type KafkaDriver,
+  type PartitionAssignment,
+  silentLogger,
+  type Subscription,
+} from "@cdckit/consumer";
 import { memory, MemoryBroker } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { type FetchMeter, meterDriver, type ReadingEnd } from "./fetch-meter.ts";
@@ -119,6 +127,41 @@ describe("a metered driver", () => {
     await session.close(100);
     expect(broker.commits).toHaveLength(commits ? 1 : 0);
     expect(meter.commitMs > 0).toBe(commits);
+  });
+
+  test("goes on after a rebalance where its reader was, without a commit, and has not ended before that was read", async () => {
+    const [first, second] = [0, 1].map((epoch) => ({ topic: "t", partition: 0, epoch })) as [PartitionAssignment, PartitionAssignment];
+    let driven: { readonly subscription: Subscription; readonly sink: DriverSink } | undefined;
+    const inner: KafkaDriver = {
+      ...memory({ broker: filledBroker() }),
+      connect: async (subscription, sink) => {
+        driven = { subscription, sink };
+        return {} as DriverSession; // nothing is committed there
+      },
+    };
+    const meter = meterDriver(inner, { endOffsets: new Map([[0, 3n]]) });
+    let isEnded = false;
+    void meter.ended.then(() => (isEnded = true));
+    let drop = (): void => {};
+    const batch = (): Promise<void> => new Promise((resolve) => (drop = resolve));
+    const sink: DriverSink = { assigned: () => {}, revoked: async () => drop(), failed: () => {}, batch };
+    const session = await meter.driver.connect({ groupId, topics: ["t"], from: "earliest", logger: silentLogger }, sink);
+    const batchOf = (assignment: PartitionAssignment) =>
+      ({ ...assignment, assignment, recordCount: 3, nextOffset: 3n }) as unknown as FetchedBatch;
+
+    driven?.sink.assigned([first]);
+    const taken = driven?.sink.batch(batchOf(first));
+    await session.commit([{ assignment: first, offset: 2n }]);
+    await driven?.sink.revoked([first], "revoked");
+    await taken;
+    expect(await driven?.subscription.startAt?.([second])).toEqual([{ assignment: second, offset: 2n, topicId: null }]);
+    driven?.sink.assigned([second]);
+    driven?.sink.startsAt?.(second, 2n);
+    expect({ isEnded, unread: meter.unread }).toEqual({ isEnded: false, unread: 0 });
+    const again = driven?.sink.batch(batchOf(second));
+    drop();
+    await again;
+    await meter.ended;
   });
 
   test("keeps the time of joining apart from the time of reading", async () => {

@@ -1,6 +1,15 @@
-import type { DriverSession, DriverSink, FetchedBatch, KafkaDriver, PartitionAssignment, Subscription } from "@cdckit/consumer";
+import type {
+  DriverSession,
+  DriverSink,
+  FetchedBatch,
+  KafkaDriver,
+  OffsetCommit,
+  PartitionAssignment,
+  Subscription,
+} from "@cdckit/consumer";
 import type { RecordWalk } from "@cdckit/decode";
 import { performance } from "node:perf_hooks";
+import { ReadPositions } from "./read-positions.ts";
 import type { ReadingLoad } from "./process-load.ts";
 
 /** Where a reading ends. Absent: nowhere. */
@@ -83,6 +92,9 @@ class Meter implements FetchMeter {
   readonly #commits: boolean;
   readonly #load: ReadingLoad | undefined;
   readonly #decompressedMs: () => number;
+  readonly #positions = new ReadPositions();
+  /** What was taken away. A batch of these that is let go of need not have been read: where the next assignment starts says how far it was. */
+  readonly #taken = new WeakSet<PartitionAssignment>();
   readonly #pending: Map<number, bigint> | undefined;
   /** The offset after the last that has come; before that, where the log starts. */
   readonly #reached: Map<number, bigint>;
@@ -147,9 +159,18 @@ class Meter implements FetchMeter {
 
   async #connect(inner: KafkaDriver, subscription: Subscription, sink: DriverSink): Promise<DriverSession> {
     this.#connectedAtMs = performance.now();
-    const session = await inner.connect(subscription, {
+    // Without commits, the reader's positions are kept here: after a rebalance it would read again what it has read.
+    const startAt = this.#commits ? undefined : async (asked: readonly PartitionAssignment[]) => this.#positions.of(asked);
+    const session = await inner.connect(startAt === undefined ? subscription : { startAt, ...subscription }, {
       assigned: (assignments) => this.#assigned(sink, assignments),
-      revoked: (assignments, how) => sink.revoked(assignments, how),
+      startsAt: (assignment, offset) => {
+        this.#reach(assignment.partition, offset);
+        sink.startsAt?.(assignment, offset);
+      },
+      revoked: (assignments, how) => {
+        assignments.forEach((assignment) => this.#taken.add(assignment));
+        return sink.revoked(assignments, how);
+      },
       batch: (batch) => this.#batch(sink, batch),
       skipped: (assignment, lost, resumeOffset) => sink.skipped?.(assignment, lost, resumeOffset),
       ...(sink.waiting === undefined ? {} : { waiting: sink.waiting.bind(sink) }),
@@ -159,11 +180,15 @@ class Meter implements FetchMeter {
     });
     return {
       // Partitions that have been read to the end are not stuck: no ranges are reported.
-      commit: async (commits) => (this.#commits ? this.#commit(session, commits) : undefined),
+      commit: async (commits) => (this.#commits ? this.#commit(session, commits) : this.#keep(commits)),
       pause: (assignments) => session.pause(assignments),
       resume: (assignments) => session.resume(assignments),
       close: (deadlineMs) => session.close(deadlineMs),
     };
+  }
+
+  #keep(commits: readonly OffsetCommit[]): void {
+    commits.forEach(({ assignment, offset }) => this.#positions.reached(assignment, offset));
   }
 
   async #commit(session: DriverSession, commits: Parameters<DriverSession["commit"]>[0]): Promise<void> {
@@ -219,10 +244,16 @@ class Meter implements FetchMeter {
       this.#idleSinceMs = nowMs;
       this.decompressedBusyMs += this.#decompressedSince();
     }
-    this.#reached.set(batch.partition, batch.nextOffset);
-    const endOffset = this.#pending?.get(batch.partition);
-    if (endOffset !== undefined && batch.nextOffset >= endOffset) {
-      this.#pending?.delete(batch.partition);
+    if (!this.#taken.has(batch.assignment)) {
+      this.#reach(batch.partition, batch.nextOffset);
+    }
+  }
+
+  #reach(partition: number, offset: bigint): void {
+    this.#reached.set(partition, offset);
+    const endOffset = this.#pending?.get(partition);
+    if (endOffset !== undefined && offset >= endOffset) {
+      this.#pending?.delete(partition);
     }
     if (this.#pending?.size === 0 || this.#remaining <= 0) {
       this.#end();
