@@ -168,6 +168,21 @@ await describeWithKafka("cdc-bench on a broker", (kafka) => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
+  test("run gives what it has measured if a later topic cannot be read, as where the registry refuses its schemas", async () => {
+    const refusing = createServer(({ url }, response) => {
+      response.writeHead(url === "/schemas/types" ? 200 : 401, { "content-type": "application/vnd.schemaregistry.v1+json" });
+      response.end(url === "/schemas/types" ? '["AVRO"]' : '{"error_code":40101,"message":"Unauthorized"}');
+    });
+    await new Promise<void>((resolve) => refusing.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(refusing.address() as AddressInfo).port}`;
+    const topics = `${jsonTopic},${avroTopic}`;
+    const { code, stdout, stderr } = await cdcBench(["run", "--brokers", kafka.brokers, "--registry", url, "--topics", topics, "--json"]);
+    refusing.close();
+    expect(code).toBe(3);
+    expect(expectValidResult(stdout)).toMatchObject({ aborted: true, runs: [{ topics: [jsonTopic], outcome: "end-reached" }] });
+    expect(stderr.split(`${avroTopic}[0]@0: `)).toHaveLength(2); // the place, once
+  });
+
   test("doctor finds all well", async () => {
     const { code, stdout } = await cdcBench(["doctor", ...cluster, "--topics", `${avroTopic},${jsonTopic}`]);
     expect(code, stdout).toBe(0);

@@ -14,7 +14,7 @@ export function verdictOfPackages(error: unknown): FailureVerdict {
     return { sentence: sentenceOf(error), code: isRegistryAtFault(error) ? exitCodes.connection : exitCodes.decodeErrors };
   }
   if (isKafkaJsDriverError(error)) {
-    return { sentence: `${withoutCode(error.message)}.`, code: exitCodeOfDriver[error.code] };
+    return { sentence: ended(withoutCode(error.message)), code: exitCodeOfDriver[error.code] };
   }
   const said = error instanceof Error ? error.message : String(error);
   return { sentence: `unexpected: ${said} (--debug shows where)`, code: exitCodes.unexpected };
@@ -40,7 +40,13 @@ const exitCodeOfDriver: Readonly<Record<KafkaJsDriverErrorCode, ExitCode>> = {
 };
 
 function sentenceOf({ at, detail }: DecodeError): string {
-  return `${at === undefined ? "" : `${at.topic}[${at.partition}]@${at.offset}: `}${detail}.`;
+  const place = at === undefined ? "" : `${at.topic}[${at.partition}]@${at.offset}: `;
+  return ended(detail.startsWith(place) ? detail : `${place}${detail}`); // the consumer has put it in front when it halted there
+}
+
+/** As a sentence; some end with a question. */
+function ended(text: string): string {
+  return text.endsWith("?") ? text : `${text}.`;
 }
 
 function withoutCode(message: string): string {
