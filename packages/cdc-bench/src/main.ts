@@ -1,8 +1,10 @@
 import type { Readable, Writable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
+import { BenchError } from "./bench-error.ts";
 import { abortAtCtrlC } from "./cli/ctrl-c.ts";
 import { explainFailure } from "./cli/failure.ts";
 import { runProgram } from "./cli/program.ts";
-import { exitCodes } from "./exit-codes.ts";
+import { exitCodes, type ExitCode } from "./exit-codes.ts";
 import { controlFdVariable } from "./observe/control-pipe.ts";
 import { letBeFollowed } from "./observe/followed-process.ts";
 import { createLiveScreen } from "./observe/live-screen.ts";
@@ -26,9 +28,9 @@ export async function runProcess(): Promise<void> {
   const env = takeEnvironment();
   const interrupt = new AbortController();
   abortAtCtrlC(interrupt, { nowMs: () => performance.now(), exit: () => process.exit(exitCodes.interrupted) });
-  abortWhenReaderLeaves(process.stdout, interrupt);
-  // What is said to nobody changes nothing: a command still removes what it made.
-  process.stderr.on("error", throwUnlessReaderLeft);
+  const results = abortWhenNothingArrives(process.stdout, interrupt);
+  // What is said to nobody, or to a disk without room, changes nothing: a command still measures, and removes what it made.
+  process.stderr.on("error", () => {});
   // Not a second Ctrl-C: what is there is still written.
   const followed = letBeFollowed(env, () => interrupt.abort());
   const terminal: Terminal = {
@@ -41,11 +43,11 @@ export async function runProcess(): Promise<void> {
     interrupt: interrupt.signal,
   };
   // An exception outside of any command (in a timer, in a socket's listener) is reported like the others.
-  process.on(
-    "uncaughtException",
-    (error) => void explainFailure(error, terminal, args.includes("--debug")).then((code) => process.exit(code)),
-  );
-  const code = await runProgram(args, terminal);
+  const explain = (error: unknown): Promise<ExitCode> => explainFailure(error, terminal, args.includes("--debug"));
+  process.on("uncaughtException", (error) => void explain(error).then((code) => process.exit(code)));
+  const ended = await runProgram(args, terminal);
+  await setImmediate(); // a stream says in the next turn that its last write has failed
+  const code = results.failure === null ? ended : await explain(results.failure);
   // `cdc-bench inspect | head` is not an error.
   process.exitCode = code === exitCodes.interrupted && interrupt.signal.reason === readerLeft ? exitCodes.ok : code;
   await followed.finish();
@@ -62,16 +64,20 @@ function takeEnvironment(): Terminal["env"] {
   return env;
 }
 
-/** Nobody reads the results: the command ends early, as at Ctrl-C, and removes what it made. */
-function abortWhenReaderLeaves(stdout: Writable, controller: AbortController): void {
+/**
+ * Nobody gets the results, because their reader has left or their disk has no room: the command ends early, as at Ctrl-C, and removes what it made.
+ * `failure`: what to say of it. That a reader has left is nothing to say.
+ */
+function abortWhenNothingArrives(stdout: Writable, controller: AbortController): { readonly failure: BenchError | null } {
+  const seen: { failure: BenchError | null } = { failure: null };
   stdout.on("error", (error: NodeJS.ErrnoException) => {
-    throwUnlessReaderLeft(error);
+    if (error.code !== "EPIPE" && controller.signal.reason !== readerLeft) {
+      const why = error.code ?? error.message;
+      seen.failure = new BenchError("usage", `cannot write the results to stdout (${why}): send them to a place that has room.`, {
+        cause: error,
+      });
+    }
     controller.abort(readerLeft);
   });
-}
-
-function throwUnlessReaderLeft(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") {
-    throw error;
-  }
+  return seen;
 }

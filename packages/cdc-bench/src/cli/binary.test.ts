@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -240,6 +241,33 @@ describe("inspect", () => {
       }
     });
     expect(ended).toMatchObject({ code: exitCodes.ok, stderr: "" });
+  });
+});
+
+/** Runs the program with one of its streams on a disk that has no room. */
+async function onFullDisk(fd: 1 | 2, args: readonly string[]): Promise<Ended> {
+  const full = await open("/dev/full", "w");
+  const stdio = [0, 1, 2].map((at) => (at === fd ? full.fd : at === 0 ? "ignore" : "pipe"));
+  const child = spawn(process.execPath, [binary, ...args], { env: { PATH: process.env["PATH"] }, stdio });
+  const seen = { stdout: "", stderr: "" };
+  child.stdout?.on("data", (chunk: Buffer) => (seen.stdout += chunk.toString()));
+  child.stderr?.on("data", (chunk: Buffer) => (seen.stderr += chunk.toString()));
+  const [code] = (await once(child, "close")) as [number | null];
+  await full.close();
+  return { ...seen, code };
+}
+
+describe.skipIf(!existsSync("/dev/full"))("on a disk without room", () => {
+  test.each(["inspect", "run"])("%s ends with exit code 2 if its results do not arrive, and says so", async (command) => {
+    const ended = await onFullDisk(1, [command, "--file", small.file, "--schemas", small.schemasFile, "--json"]);
+    expect(ended.code).toBe(exitCodes.usage);
+    expect(ended.stderr).toMatch(/^cdc-bench: cannot write the results to stdout \(ENOSPC\): send them to a place that has room\.$/m);
+  });
+
+  test("run measures although its progress is written nowhere", async () => {
+    const ended = await onFullDisk(2, ["run", "--file", small.file, "--schemas", small.schemasFile, "--json"]);
+    expect(ended.code).toBe(exitCodes.ok);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ command: "run", aborted: false });
   });
 });
 
