@@ -274,7 +274,7 @@ export const roomTables = {
         "ui",
         "verdict",
       ],
-      main: ["cli", "exit-codes", "negative-timeouts", "observe", "terminal"],
+      main: ["bench-error", "cli", "exit-codes", "negative-timeouts", "observe", "terminal"],
       index: ["cli", "codec", "exit-codes", "presentation", "result:types", "terminal:types"],
     },
     layers: ["scenario"],
