@@ -44,13 +44,15 @@ export async function runStops(stops: number, seed: number, log?: (line: string)
       if (what.endsWith("heal")) {
         proxy.heal();
       }
+      const words: Buffer[] = [];
+      member.stderr?.on("data", (chunk: Buffer) => words.push(chunk));
       const tookMs = await stopped(member);
       proxy.heal();
       const said = `${what} after ${beforeMs} ms, stopped ${betweenMs} ms later: ${Math.round(tookMs)} ms`;
       log?.(said);
       slowestMs = Math.max(slowestMs, tookMs);
       if (tookMs > allowedMs) {
-        late.push(said);
+        late.push(`${said}; ${Buffer.concat(words).toString()}`);
       }
     }
     return { slowestMs, late };
@@ -77,7 +79,7 @@ function memberOf({ groupId, port, audit, concurrency }: MemberParts): ChildProc
     shutdownTimeoutMs,
     delivery: { concurrency },
   };
-  return spawn(process.execPath, [memberScript, JSON.stringify(options)], { stdio: ["ignore", "ignore", "ignore"] });
+  return spawn(process.execPath, [memberScript, JSON.stringify(options)], { stdio: ["ignore", "ignore", "pipe"] });
 }
 
 function disturb(proxy: TcpProxy, what: string): void {
