@@ -40,3 +40,6 @@ export function unreadable(error: unknown): Error {
 export function isKafkaJsDriverError(value: unknown): value is KafkaJsDriverError {
   return isDriverErrorNamed(value, name);
 }
+
+/** Why sockets and joins end when the driver is closed. */
+export const driverClosed = "the driver was closed";

@@ -1,7 +1,7 @@
 import type { DriverSink } from "@cdckit/consumer";
 import { giveUp } from "@cdckit/driver";
 import type { HeldPartitions } from "./assignments.ts";
-import { KafkaJsDriverError } from "./errors.ts";
+import { driverClosed, KafkaJsDriverError } from "./errors.ts";
 import type { Heartbeats } from "./heartbeat.ts";
 import type { JoinRequest } from "./join-gate.ts";
 import type { PartitionControl } from "./partition-control.ts";
@@ -51,7 +51,7 @@ export class GivingUp {
     // No rebalance was announced if the session had expired, or if the metadata of the topics has changed.
     await heartbeats.during(this.all(memberId === "" ? "lost" : "revoked"));
     if (over.aborted) {
-      throw new KafkaJsDriverError("client-crashed", "the driver was closed");
+      throw new KafkaJsDriverError("client-crashed", driverClosed);
     }
   }
 }

@@ -28,6 +28,8 @@ test("an error of kafkajs' is a warning, with the broker and what was wrong", ()
 test.each([
   ["Response Heartbeat(key: 12, version: 3)", { error: "The group is rebalancing, so a rejoin is needed" }],
   ["Limiting retries for the idempotent producer may invalidate EoS guarantees", {}],
+  ["Connection error: the driver was closed", {}],
+  ["Crash: KafkaJSNonRetriableError: the driver was closed", {}],
 ])("what belongs to normal work is no warning: %s", (message, fields) => {
   const { lines, error } = setUp();
   error(message, fields);

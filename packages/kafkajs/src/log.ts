@@ -1,18 +1,20 @@
 import type { Logger } from "@cdckit/consumer";
 import type { logCreator, LogEntry } from "kafkajs";
+import { driverClosed } from "./errors.ts";
 
 /** kafkajs' log levels. Its own enum cannot be used here, because kafkajs is loaded later. */
 const levels = { error: 1, warn: 2 } as const;
 
 /**
- * Lines that kafkajs logs as errors although they are part of normal work: every rebalance, and the driver's own producers, whose retries are
- * bounded and which are replaced after a failure.
+ * Lines that kafkajs logs as errors although they are part of normal work: every rebalance, the driver's own producers, whose retries are
+ * bounded and which are replaced after a failure, and the end of the driver.
  */
 const expected = [
   /^Limiting retries for the idempotent producer may invalidate EoS guarantees/,
   /The group is rebalancing/,
   /The coordinator is not aware of this member/,
   /Specified group generation id is not valid/,
+  new RegExp(driverClosed),
 ];
 
 /** Part of a line that is not true: the driver does not let kafkajs reset anything. */

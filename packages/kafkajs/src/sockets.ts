@@ -1,7 +1,7 @@
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { checkServerIdentity, connect as connectTls, type ConnectionOptions } from "node:tls";
 import type { ISocketFactory, KafkaConfig } from "kafkajs";
-import { KafkaJsDriverError } from "./errors.ts";
+import { driverClosed, KafkaJsDriverError } from "./errors.ts";
 import type { BrokerAddress, ConnectTo } from "./options.ts";
 import { FrameReader } from "./wire/frame-reader.ts";
 import type { KeptFetches } from "./wire/kept-fetches.ts";
@@ -148,7 +148,7 @@ function end(socket: Socket, errorOf: () => Error): void {
 }
 
 function closedError(): Error {
-  return new Error("the driver was closed");
+  return new Error(driverClosed);
 }
 
 function silentError(): Error {
