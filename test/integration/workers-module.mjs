@@ -19,6 +19,7 @@ if (does === "never loads") {
   await new Promise(() => {});
 }
 
+const stopsItself = new Set(["stops itself", "logs, and loads slowly", "has no turn while it connects"]);
 const forEver = () => new Promise(() => {});
 const misdeeds = {
   throws: () => {
@@ -70,7 +71,7 @@ async function makeConsumer(options, worker) {
     if (worker.number < worker.count) {
       return undefined;
     }
-    if (does === "stops itself" || does === "logs, and loads slowly") {
+    if (stopsItself.has(does)) {
       void consumer.stop();
     }
     return misdeeds[does]?.();
@@ -89,7 +90,18 @@ async function driverOf(worker) {
   for (let id = 0; id < 3; id++) {
     driver.broker.append("orders", { value: JSON.stringify({ id, worker: worker.number }) });
   }
-  return driver;
+  return does === "has no turn while it connects" ? withoutTurn(driver) : driver;
+}
+
+/** As on a machine without CPU time for the thread. */
+function withoutTurn(driver) {
+  return {
+    ...driver,
+    connect: (...parts) => {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000);
+      return driver.connect(...parts);
+    },
+  };
 }
 
 function say(what, line) {

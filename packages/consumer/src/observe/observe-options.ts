@@ -6,7 +6,7 @@ import type { PrometheusRegistry } from "./prometheus.ts";
 export interface HealthOptions {
   /**
    * How long a partition may have records to read without moving before `health()` reports it. With this default and that of
-   * `lagIntervalMs`, it is reported within a minute. With `workers`, a thread whose event loop is blocked for so long has failed.
+   * `lagIntervalMs`, it is reported within a minute. With `workers`, a thread that was running and says nothing for so long has failed.
    * @default 40_000
    */
   readonly stuckAfterMs?: number;

@@ -5,12 +5,15 @@ import type { Logger } from "../observe/logger.ts";
 import { toError } from "../user-code/user-value.ts";
 import { toCarriedError } from "./carried-error.ts";
 import type { FromWorker, ToWorker, WorkerSetup } from "./messages.ts";
+import { type PassedInterval, Silence } from "./silence.ts";
 import type { WorkerResourceLimits } from "./workers-options.ts";
 
 export interface WorkerThreadParts {
   readonly setup: WorkerSetup;
   readonly resourceLimits: WorkerResourceLimits;
   readonly logger: Logger;
+  /** `health.stuckAfterMs`. */
+  readonly stuckAfterMs: number;
   /** Its health is another one, or it has stopped. */
   readonly changed: () => void;
   /** It cannot go on. Called once at most. */
@@ -26,6 +29,7 @@ function programUrl(): URL {
 export class WorkerThread {
   readonly #parts: WorkerThreadParts;
   readonly #worker: Worker;
+  readonly #silence: Silence;
   /** Resolves when the thread is gone. */
   readonly ended: Promise<void>;
   #health: Health | null = null;
@@ -33,10 +37,10 @@ export class WorkerThread {
   #isStopped = false;
   #isEnded = false;
   #hasFailed = false;
-  #silentLooks = 0;
 
   constructor(parts: WorkerThreadParts) {
     this.#parts = parts;
+    this.#silence = new Silence(parts.stuckAfterMs);
     this.#worker = new Worker(programUrl(), { workerData: parts.setup, resourceLimits: parts.resourceLimits, name: this.name });
     this.#worker.on("message", (message: FromWorker) => this.#received(message));
     this.#worker.on("messageerror", (error) => this.#fail("sent what cannot be read", error));
@@ -68,7 +72,7 @@ export class WorkerThread {
     }
     return this.#isStopped
       ? "its module keeps something open: close it in onStopped"
-      : "its consumer did not stop in time: a handler may block its event loop";
+      : "its consumer did not stop in time: a handler may block its event loop, or the machine gives the thread too little CPU time";
   }
 
   /** Its module has made no consumer yet, and may have logged. From the first report on, reports come from time to time. */
@@ -93,17 +97,16 @@ export class WorkerThread {
     this.#worker.postMessage(message);
   }
 
-  /**
-   * Notes that one more interval has passed, and ends the thread if it has said nothing in so many. Intervals are counted, and not time: if
-   * the whole process stood still, no thread could say anything.
-   */
-  look(maxSilentLooks: number, intervalMs: number): void {
-    if (this.#isLoading || this.#isStopped || ++this.#silentLooks <= maxSilentLooks) {
+  /** Notes that one more interval has passed, and ends the thread if it has said nothing for too long. */
+  look(passed: PassedInterval): void {
+    if (this.#health === null || this.#isStopped) {
       return;
     }
-    const silentMs = maxSilentLooks * intervalMs;
-    this.#fail(`has said nothing for ${silentMs} ms: a handler blocks its event loop, so its partitions are read by nobody; yield in it`);
-    this.terminate();
+    this.#silence.passed(passed);
+    if (this.#silence.isTooLong(this.#health.phase)) {
+      this.#fail(this.#silence.textOf(this.#health.phase));
+      this.terminate();
+    }
   }
 
   /** Ends the thread at once, whatever it does. A thread that was still loading its module had nothing to lose. */
@@ -113,7 +116,7 @@ export class WorkerThread {
   }
 
   #received(message: FromWorker): void {
-    this.#silentLooks = 0;
+    this.#silence.heard();
     const { logger, setup, changed } = this.#parts;
     switch (message.kind) {
       case "health":

@@ -160,11 +160,12 @@ class ThreadedConsumer implements WorkersConsumer {
   }
 
   #startThread(number: number): WorkerThread {
-    const { workers: count, module, crossing: options, levels, resourceLimits, logger } = this.#options;
+    const { workers: count, module, crossing: options, levels, resourceLimits, logger, health } = this.#options;
     return new WorkerThread({
       setup: { module, number, count, options, levels, reportEveryMs: this.#lookEveryMs },
       resourceLimits,
       logger,
+      stuckAfterMs: health.stuckAfterMs,
       changed: () => this.#changed(),
       failed: (error) => this.#dispatch({ type: "fail", error }),
     });
@@ -184,9 +185,11 @@ class ThreadedConsumer implements WorkersConsumer {
   }
 
   #lookLater(): void {
-    this.#cancelLook = systemClock.after(this.#lookEveryMs, () => {
-      const maxSilentLooks = Math.ceil(this.#options.health.stuckAfterMs / this.#lookEveryMs);
-      this.#threads.forEach((thread) => thread.look(maxSilentLooks, this.#lookEveryMs));
+    const intervalMs = this.#lookEveryMs;
+    const dueMs = systemClock.nowMs() + intervalMs;
+    this.#cancelLook = systemClock.after(intervalMs, () => {
+      const passed = { intervalMs, lateMs: systemClock.nowMs() - dueMs };
+      this.#threads.forEach((thread) => thread.look(passed));
       if (this.#state.phase !== "stopped") {
         this.#lookLater();
       }
