@@ -3,7 +3,7 @@ import { PostgresSinkError } from "./errors.ts";
 import { checkTableName, isKeptWhole } from "./name-limit.ts";
 import { quoteTable } from "./quote.ts";
 import type { Target } from "./tables.ts";
-import { sourceName, type Targets } from "./targets.ts";
+import { shownName, sourceName, type Targets } from "./targets.ts";
 import type { TopicTables } from "./topic-tables.ts";
 
 /** A pending write or delete of a row. */
@@ -159,11 +159,12 @@ function movedFrom(before: Columns | null, key: Columns): Columns | null {
   return isKnown && nameOf(old) !== nameOf(key) ? old : null;
 }
 
-function keyOf(key: unknown, table: Pick<TableName, "name">): Columns {
+function keyOf(key: unknown, table: TableName): Columns {
   if (!isKey(key)) {
     throw new PostgresSinkError(
       "key-missing",
-      `a change of ${table.name} has no key with named columns: give the source table a primary key, or set message.key.columns of the connector`,
+      `a change of ${shownName(table)} has no key with named columns: give the source table a primary key, or set message.key.columns of the ` +
+        "connector, or leave the table out: tableFor answers null for it",
     );
   }
   return key;

@@ -31,7 +31,7 @@ export class Targets {
       if (isAnother(known.schema, source.schema) || isAnother(known.database, source.database)) {
         throw new PostgresSinkError(
           "schema-mismatch",
-          `expected one source table for ${name}, found ${nameOf(known)} and ${nameOf(source)}: name a table for each of them by tableFor, or the ` +
+          `expected one source table for ${name}, found ${shownName(known)} and ${shownName(source)}: name a table for each of them by tableFor, or the ` +
             "same one if no two of their rows have the same key",
         );
       }
@@ -50,7 +50,8 @@ function isAnother(first: string | undefined, part: string | undefined): boolean
   return first !== undefined && part !== undefined && first !== part;
 }
 
-function nameOf({ database, schema, name }: TableName): string {
+/** A source table's name for people, with all parts that its message says. */
+export function shownName({ database, schema, name }: TableName): string {
   return [database, schema, name].filter((part) => part !== undefined).join(".");
 }
 
@@ -70,7 +71,7 @@ function targetFor(tableFor: NonNullable<ResolvedPostgresOptions["tableFor"]>, t
   } catch (cause) {
     throw new PostgresSinkError(
       "table-for-failed",
-      `expected tableFor not to throw, but it threw for ${nameOf(table)}; the cause says why`,
+      `expected tableFor not to throw, but it threw for ${shownName(table)}; the cause says why`,
       {
         cause,
       },
@@ -78,6 +79,6 @@ function targetFor(tableFor: NonNullable<ResolvedPostgresOptions["tableFor"]>, t
   }
   throw new PostgresSinkError(
     "table-for-failed",
-    `expected tableFor to return { name }, { schema, name } or null for ${nameOf(table)}, found ${named === undefined ? "nothing" : `a ${typeof named} without a name`}`,
+    `expected tableFor to return { name }, { schema, name } or null for ${shownName(table)}, found ${named === undefined ? "nothing" : `a ${typeof named} without a name`}`,
   );
 }

@@ -74,7 +74,8 @@ export async function writeRows(
         throw new PostgresSinkError(
           "row-incomplete",
           `a row of ${quoteTable(target)} came without ${lacking().map(quoteName).join(", ")}, and the table does not have it: the source left out large ` +
-            "values that an update did not change (REPLICA IDENTITY FULL makes PostgreSQL send them), or earlier changes were not read",
+            "values that an update did not change, also if it changed the primary key and came as a delete and a create (REPLICA IDENTITY FULL makes " +
+            "PostgreSQL send them), or earlier changes were not read",
         );
       }
       await upsert();
