@@ -123,14 +123,15 @@ class Live {
 
 /** @param {any} observation */
 function showObservation(observation) {
-  const { phase = "", done, total, unit = "records", perSecond, leftMs, lag, latencyMs, stages } = observation ?? {};
+  const { phase = "", done, total, countsOffsets, unit = "records", perSecond, leftMs, lag, latencyMs, stages } = observation ?? {};
   byId("live-phase").textContent = phase;
   const progress = byId("live-progress", HTMLProgressElement);
   progress.hidden = !(total > 0 && done !== undefined);
   progress.value = total > 0 ? Math.min(1, (done ?? 0) / total) : 0;
+  const ofTotal = total === undefined ? "" : ` of ${countsOffsets ? "at most " : ""}${countText(total)}`;
   /** @type {[string, string | undefined][]} */
   const figures = [
-    ["done", done === undefined ? undefined : `${countText(done)}${total === undefined ? "" : ` of ${countText(total)}`} ${unit}`],
+    ["done", done === undefined ? undefined : `${countText(done)}${ofTotal} ${unit}`],
     ["rate", perSecond === undefined ? undefined : `${rateText(perSecond)} ${unit}/s`],
     ["time left", leftMs === undefined ? undefined : secondsText(leftMs / 1e3)],
     ["lag", lag === undefined ? undefined : `${countText(lag)} ${unit}`],

@@ -32,7 +32,7 @@ export function addInspectFlags(command: Command): Command {
   return command
     .option(
       "--from <where>",
-      "begin at latest, at the last records of each partition (-20), an offset, a time (2026-11-22T08:00:00Z) or a time back (2h)",
+      "begin at latest, at the last offsets of each partition (-20), an offset, a time (2026-11-22T08:00:00Z) or a time back (2h)",
       (text) => parseInspectStart(text),
     )
     .option("--from-beginning", "begin at the first record of each partition: the default")
@@ -78,7 +78,7 @@ export function refuseContradictions({ file, from, fromBeginning, follow, op, ki
     throw new BenchError("usage", "--file and --follow do not go together: nothing comes after the end of a recording.");
   }
   if (from?.kind === "latest" && follow !== true) {
-    throw new BenchError("usage", "--from latest begins after the last record: give --follow, too, or --from -20 for the last 20.");
+    throw new BenchError("usage", "--from latest begins after the last record: give --follow, too, or --from -20 for the last 20 offsets.");
   }
   if (op !== undefined && kind !== undefined && !kind.includes("change")) {
     throw new BenchError("usage", `--op asks for changes, and --kind ${kind.join(",")} leaves them out: give one of them.`);

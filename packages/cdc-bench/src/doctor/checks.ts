@@ -51,13 +51,13 @@ export async function checkRegistry(connection: RegistryConnection): Promise<Che
   }
 }
 
-/** Whether the topic exists, and how much is in it. */
-export async function checkTopic(cluster: Cluster, topic: string): Promise<Check> {
+/** Whether the topic exists, and how much is in it at most. */
+export async function checkTopic(cluster: Pick<Cluster, "extentsOf">, topic: string): Promise<Check> {
   try {
     const [extent] = await cluster.extentsOf([topic]);
     const partitions = extent?.partitions.length ?? 0;
-    const records = formatCount(Number(extent?.maxRecords ?? 0n));
-    return { name: "topic", status: "ok", detail: `${topic}: ${partitions} partition${partitions === 1 ? "" : "s"}, ${records} records` };
+    const offsets = Number(extent?.maxRecords ?? 0n);
+    return { name: "topic", status: "ok", detail: `${topic}: ${counted(partitions, "partition")}, ${maxRecordsText(offsets)}` };
   } catch (error) {
     return failure("topic", error, "check --topics: names are case-sensitive, and a connector's prefix is part of them");
   }
@@ -110,6 +110,15 @@ export function failure(name: string, error: unknown, advice: string): Check {
 
 function problem(name: string, detail: string, advice: string, exitCode: ExitCode): Check {
   return { name, status: "problem", detail, advice, exitCode };
+}
+
+/** Offsets are what the brokers know: some may have no record. */
+function maxRecordsText(offsets: number): string {
+  return offsets === 0 ? "no records to read" : `at most ${counted(offsets, "record")}`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function labelOf(event: CdcEvent): string {

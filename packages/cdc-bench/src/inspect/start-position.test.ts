@@ -3,7 +3,7 @@ import { type InspectStart, parseInspectStart, selectExtent } from "./start-posi
 
 describe("where a reading begins", () => {
   test.each<[string, InspectStart]>([
-    ["-20", { kind: "last", records: 20n }],
+    ["-20", { kind: "last", offsets: 20n }],
     ["latest", { kind: "latest" }],
     ["1200", { kind: "offset", offset: 1200n }],
     ["2h", { kind: "time", timestampMs: 10_000_000 - 7_200_000 }],
@@ -13,7 +13,7 @@ describe("where a reading begins", () => {
   });
 
   test.each(["soon", "-0", "--1", "-1h", ""])("%j is refused, with what there is", (text) => {
-    expect(() => parseInspectStart(text)).toThrow(/latest, -20 \(the last 20 records/);
+    expect(() => parseInspectStart(text)).toThrow(/latest, -20 \(the last 20 offsets/);
   });
 
   const extent = {

@@ -4,22 +4,22 @@ import { refuseMissingPartitions } from "../offsets/missing-partitions.ts";
 import { planOffsets } from "../offsets/offset-plan.ts";
 import { type OffsetTarget, parseOffsetTarget } from "../offsets/offset-target.ts";
 
-/** Where the reading of each partition begins: at what `offsets --reset` takes, or so many records before the end. */
-export type InspectStart = OffsetTarget | { readonly kind: "last"; readonly records: bigint };
+/** Where the reading of each partition begins: at what `offsets --reset` takes, or so many offsets before the end. */
+export type InspectStart = OffsetTarget | { readonly kind: "last"; readonly offsets: bigint };
 
 /**
- * `earliest`, `latest`, `-20` (the last 20 records of each partition), an offset, a time in ISO 8601, or so long ago (`2h`).
+ * `earliest`, `latest`, `-20` (the last 20 offsets of each partition), an offset, a time in ISO 8601, or so long ago (`2h`).
  * @throws InvalidArgumentError for anything else
  */
 export function parseInspectStart(text: string, nowMs: () => number = Date.now): InspectStart {
   if (/^-[1-9]\d{0,17}$/.test(text)) {
-    return { kind: "last", records: BigInt(text.slice(1)) };
+    return { kind: "last", offsets: BigInt(text.slice(1)) };
   }
   try {
     return parseOffsetTarget(text, nowMs);
   } catch {
     throw new InvalidArgumentError(
-      "It must be earliest, latest, -20 (the last 20 records of each partition), an offset, a time such as 2026-11-22T08:00:00Z, or a time back such as 2h.",
+      "It must be earliest, latest, -20 (the last 20 offsets of each partition), an offset, a time such as 2026-11-22T08:00:00Z, or a time back such as 2h.",
     );
   }
 }
@@ -46,7 +46,7 @@ async function startsOf(
   start: InspectStart,
 ): Promise<ReadonlyMap<number, bigint>> {
   if (start.kind === "last") {
-    return new Map(partitions.map((one) => [one.partition, beforeEnd(one, start.records)]));
+    return new Map(partitions.map((one) => [one.partition, beforeEnd(one, start.offsets)]));
   }
   const byTime = start.kind === "time" ? await cluster.offsetsAt(topic, start.timestampMs) : new Map<number, bigint>();
   const positions = partitions.map((one) => ({ topic, ...one, committed: null }));
@@ -58,8 +58,8 @@ async function startsOf(
   return new Map(planned.map(({ partition, next }) => [partition, next]));
 }
 
-/** Counted in offsets: compaction and transactions leave some without records. */
-function beforeEnd({ startOffset, endOffset }: PartitionExtent, records: bigint): bigint {
-  const offset = endOffset - records;
+/** Not in records: compaction and transactions leave offsets without them. */
+function beforeEnd({ startOffset, endOffset }: PartitionExtent, offsets: bigint): bigint {
+  const offset = endOffset - offsets;
   return offset > startOffset ? offset : startOffset;
 }

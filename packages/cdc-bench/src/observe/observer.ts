@@ -9,6 +9,8 @@ export interface Observation {
   readonly done?: number;
   /** How many there will be. With `done` it gives the time left. */
   readonly total?: number;
+  /** Whether `total` was counted in offsets. Some may have no record, so it is what there will be at most. */
+  readonly countsOffsets?: boolean;
   /** What is counted. @default "records" */
   readonly unit?: string;
   readonly perSecond?: number;

@@ -126,6 +126,17 @@ describe("on a terminal", () => {
     expect(screen.shown).toEqual(["$ cdc-bench run", ""]);
   });
 
+  test("a total that counts offsets is said as what there is at most: some have no record", () => {
+    const { screen, observer } = liveObserver(80);
+    readTopic(observer, 5_000, { countsOffsets: true });
+    expect(screen.shown[1]).toBe("████████████░░░░░░░░░░░░ 50%  50,000 of at most 100,000 records  5 s left");
+    observer.end();
+    const narrow = liveObserver(59);
+    narrow.observer.observe(() => ({ phase: "reading orders", done: 20, total: 44, countsOffsets: true }));
+    expect(narrow.screen.shown).toEqual(["reading orders, 20 of at most 44 records (45%)"]);
+    narrow.observer.end();
+  });
+
   test.each([20, 40, 59, 60, 80, 200])("no line is as wide as a terminal of %i columns", (columns) => {
     const { screen, observer } = liveObserver(columns);
     readTopic(observer, 5_000, { ...everything, phase: `reading ${"a-long-topic-".repeat(20)}` });

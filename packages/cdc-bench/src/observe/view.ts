@@ -53,7 +53,8 @@ function joined(separator: string, parts: readonly (string | undefined)[]): stri
     .join("");
 }
 
-function progressLine({ done, total, unit = "records" }: Observation, pace: Pace): string {
+function progressLine(observation: Observation, pace: Pace): string {
+  const { done, total, unit = "records" } = observation;
   if (done === undefined) {
     return "";
   }
@@ -62,7 +63,7 @@ function progressLine({ done, total, unit = "records" }: Observation, pace: Pace
   }
   const share = Math.min(1, done / total);
   const bar = barOf(share, barCells).padEnd(barCells, "░");
-  return `${bar} ${Math.floor(share * 100)}%  ${formatCount(done)} of ${formatCount(total)} ${unit}${joined("  ", [leftText(pace)])}`;
+  return `${bar} ${Math.floor(share * 100)}%  ${formatCount(done)} of ${totalText(observation, total)} ${unit}${joined("  ", [leftText(pace)])}`;
 }
 
 function rateLine({ unit = "records" }: Observation, { perSecond, rates }: Pace, room: number): string {
@@ -74,13 +75,18 @@ function rateLine({ unit = "records" }: Observation, { perSecond, rates }: Pace,
   return rates.length < 2 ? text : `${text}  ${sparkline(rates.slice(-cells))}`;
 }
 
-function countText({ done, total, unit = "records" }: Observation): string | undefined {
+function totalText({ countsOffsets }: Observation, total: number): string {
+  return `${countsOffsets === true ? "at most " : ""}${formatCount(total)}`;
+}
+
+function countText(observation: Observation): string | undefined {
+  const { done, total, unit = "records" } = observation;
   if (done === undefined) {
     return undefined;
   }
   return total === undefined || total <= 0
     ? `${formatCount(done)} ${unit}`
-    : `${formatCount(done)} of ${formatCount(total)} ${unit} (${Math.floor(Math.min(1, done / total) * 100)}%)`;
+    : `${formatCount(done)} of ${totalText(observation, total)} ${unit} (${Math.floor(Math.min(1, done / total) * 100)}%)`;
 }
 
 function lagText({ lag }: Observation): string | undefined {

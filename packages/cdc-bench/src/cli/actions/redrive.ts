@@ -66,6 +66,7 @@ async function redriveTopic(flags: RedriveFlags, connection: ClusterConnection, 
           phase: redrivePhase({ deadLetterTopic, dryRun: isDryRun, tally }),
           done: tally.records,
           total,
+          countsOffsets: true,
         })),
     });
     await run.run();

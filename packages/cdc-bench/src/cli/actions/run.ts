@@ -146,7 +146,7 @@ class Runner {
       end: { ...readingEndOf(extent), ...this.#maxRecords() },
       maxIdleMs,
       measureLatency: false,
-      onProgress: (soFar, details) => this.#observe(title, soFar, details, { total, lag: total - soFar.records }),
+      onProgress: (soFar, details) => this.#observe(title, soFar, details, { total, countsOffsets: true, lag: total - soFar.records }),
     });
   }
 

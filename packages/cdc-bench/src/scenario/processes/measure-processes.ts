@@ -179,7 +179,7 @@ class Group {
     }
     const total = Number(extents.reduce((all, { maxRecords }) => all + maxRecords, 0n));
     const phase = `${processes} processes, one group${isWaiting ? ": waiting for the registry" : ""}`;
-    observer.observe(() => ({ phase, done: records, total, lag: Math.max(0, total - records) }));
+    observer.observe(() => ({ phase, done: records, total, countsOffsets: true, lag: Math.max(0, total - records) }));
   }
 
   #brokerCpuNow(): number | null {

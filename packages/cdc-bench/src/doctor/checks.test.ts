@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { extentOf } from "../load/cluster.ts";
+import { checkTopic } from "./checks.ts";
+
+function clusterWith(ends: readonly number[]): Parameters<typeof checkTopic>[0] {
+  const fetchTopicOffsets = async () => ends.map((end, partition) => ({ partition, offset: `${end}`, high: `${end}`, low: "0" }));
+  return { extentsOf: (names) => Promise.all(names.map((name) => extentOf({ fetchTopicOffsets }, name))) };
+}
+
+test.each([
+  [[44], "orders: 1 partition, at most 44 records"],
+  [[1_000, 1_000], "orders: 2 partitions, at most 2,000 records"],
+  [[1], "orders: 1 partition, at most 1 record"],
+  [[0, 0, 0], "orders: 3 partitions, no records to read"],
+])("a topic that ends at the offsets %j has so many records at most: offsets may have none", async (ends, detail) => {
+  expect(await checkTopic(clusterWith(ends), "orders")).toEqual({ name: "topic", status: "ok", detail });
+});
