@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { KafkaRecord } from "@cdckit/decode";
 import { bundledRecording, loadRecording } from "@cdckit/testkit";
 import { type IHeaders, Kafka, logLevel } from "kafkajs";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { expectValidResult } from "./result-schema.ts";
 import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
 
@@ -188,5 +188,32 @@ await describeWithKafka("cdc-bench on a broker", (kafka) => {
     expect(code, stdout).toBe(0);
     expect(stdout).not.toContain("PROBLEM");
     expect(stdout).toContain(`${avroTopic}: 9 records are confluent + avro + debezium`);
+  });
+
+  test("doctor, run and inspect say what an open transaction holds back, and read up to it", async () => {
+    const records = await loadRecording(bundledRecording("salesorderdetail/json").file);
+    const topic = await topicOf(records.slice(0, 5), 1);
+    const transactional = client.producer({ transactionalId: uniqueName("tx"), maxInFlightRequests: 1, idempotent: true });
+    await transactional.connect();
+    const transaction = await transactional.transaction();
+    await transaction.send({ topic, messages: [{ value: "a" }, { value: "b" }, { value: "c" }] });
+    await produce(topic, records.slice(5, 7)); // it is complete, and nobody reads it yet
+    const note = `${topic}: an open transaction holds back 5 offsets of partition 0: `;
+    const named = [...cluster, "--topics", topic];
+    try {
+      const doctor = await cdcBench(["doctor", ...named]);
+      expect(doctor.code, doctor.stdout).toBe(0);
+      expect(doctor.stdout).toContain(`${topic}: 1 partition, at most 5 records\nWARNING  topic         ${note}`);
+      const commands = [["run"], ["run", "--processes", "1"], ["inspect"], ["inspect", "--from", "-2"]];
+      for (const command of commands) {
+        const { code, stderr } = await cdcBench([...command, ...named]);
+        expect(code, stderr).toBe(0);
+        expect(stderr.split(note), command.join(" ")).toHaveLength(2); // once
+      }
+    } finally {
+      await transaction.abort();
+      await transactional.disconnect();
+    }
+    await vi.waitFor(async () => expect((await cdcBench(["inspect", ...named])).stderr).not.toContain("transaction"), 20_000);
   });
 });

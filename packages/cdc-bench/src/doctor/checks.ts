@@ -5,6 +5,7 @@ import { BenchError } from "../bench-error.ts";
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
 import type { Cluster } from "../load/cluster.ts";
 import type { RegistryConnection } from "../load/connection.ts";
+import { heldBackNote } from "../load/held-back.ts";
 import { openRegistry } from "../load/schemas.ts";
 import type { Check } from "./doctor-report.ts";
 import { formatLabel } from "../report/format-label.ts";
@@ -51,15 +52,18 @@ export async function checkRegistry(connection: RegistryConnection): Promise<Che
   }
 }
 
-/** Whether the topic exists, and how much is in it at most. */
-export async function checkTopic(cluster: Pick<Cluster, "extentsOf">, topic: string): Promise<Check> {
+/** Whether the topic exists, how much is in it at most, and what of it cannot be read yet. */
+export async function* checkTopic(cluster: Pick<Cluster, "extentsOf" | "heldBackOf">, topic: string): AsyncGenerator<Check, void, void> {
   try {
-    const [extent] = await cluster.extentsOf([topic]);
-    const partitions = extent?.partitions.length ?? 0;
-    const offsets = Number(extent?.maxRecords ?? 0n);
-    return { name: "topic", status: "ok", detail: `${topic}: ${counted(partitions, "partition")}, ${maxRecordsText(offsets)}` };
+    const extents = await cluster.extentsOf([topic]);
+    const partitions = extents[0]?.partitions.length ?? 0;
+    const offsets = Number(extents[0]?.maxRecords ?? 0n);
+    yield { name: "topic", status: "ok", detail: `${topic}: ${counted(partitions, "partition")}, ${maxRecordsText(offsets)}` };
+    for (const heldBack of await cluster.heldBackOf(extents)) {
+      yield { name: "topic", status: "warning", detail: heldBackNote(heldBack) };
+    }
   } catch (error) {
-    return failure("topic", error, "check --topics: names are case-sensitive, and a connector's prefix is part of them");
+    yield failure("topic", error, "check --topics: names are case-sensitive, and a connector's prefix is part of them");
   }
 }
 
@@ -83,7 +87,7 @@ export async function checkSample(name: string, records: AsyncIterable<KafkaReco
     return failure("decode", error, adviceFor(error));
   }
   if (seen === 0) {
-    return { name: "decode", status: "skipped", detail: `${name}: empty, nothing to decode` };
+    return { name: "decode", status: "skipped", detail: `${name}: no records to read, nothing to decode` };
   }
   // Readable is not all: without types a column that is a decimal or a time is wrong in silence.
   const notes = untypedNotes(untyped).trimEnd();

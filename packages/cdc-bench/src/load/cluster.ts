@@ -4,6 +4,8 @@ import { BenchError } from "../bench-error.ts";
 import { committedOffsets } from "./committed-offsets.ts";
 import { type ClusterConnection, kafkaConfigOf } from "./connection.ts";
 import { explainRefusal } from "./explain-refusal.ts";
+import { findHeldBack, type HeldBack } from "./held-back.ts";
+import { highWatermarks } from "./high-watermarks.ts";
 import { untilAnswered } from "./passing-answers.ts";
 
 const connectTimeoutMs = 3_000;
@@ -13,7 +15,7 @@ const requestTimeoutMs = 10_000;
 export interface PartitionExtent {
   readonly partition: number;
   readonly startOffset: bigint;
-  /** The offset after the last record. */
+  /** The last stable offset: the one after the last record, or of the first record of an open transaction. */
   readonly endOffset: bigint;
 }
 
@@ -36,6 +38,8 @@ export interface Cluster {
   topicNames(): Promise<readonly string[]>;
   /** Where topics start and end now. A topic that does not exist is an error with its name. */
   extentsOf(topics: readonly string[]): Promise<readonly TopicExtent[]>;
+  /** What open transactions hold back behind the ends of these extents. Topics without one are left out. */
+  heldBackOf(extents: readonly TopicExtent[]): Promise<readonly HeldBack[]>;
   /** What a group has committed of a topic, by partition; those without a commit are left out. */
   committedOf(groupId: string, topic: string): Promise<ReadonlyMap<number, bigint>>;
   /** The topics of which a group has committed something. */
@@ -74,7 +78,7 @@ export async function openCluster(connection: ClusterConnection, logger: Logger 
   } catch (error) {
     throw await explainRefusal(connection, error);
   }
-  return new AdminCluster(admin, connection);
+  return new AdminCluster(kafka, admin, connection);
 }
 
 /** A group of our own that nobody else can be in. */
@@ -92,10 +96,12 @@ export async function extentOf(admin: Pick<Admin, "fetchTopicOffsets">, topic: s
 }
 
 class AdminCluster implements Cluster {
+  readonly #kafka: Kafka;
   readonly #admin: Admin;
   readonly #connection: ClusterConnection;
 
-  constructor(admin: Admin, connection: ClusterConnection) {
+  constructor(kafka: Kafka, admin: Admin, connection: ClusterConnection) {
+    this.#kafka = kafka;
     this.#admin = admin;
     this.#connection = connection;
   }
@@ -111,6 +117,14 @@ class AdminCluster implements Cluster {
       throw missingTopics(missing, existing);
     }
     return Promise.all(topics.map((topic) => this.#asked(() => extentOf(this.#admin, topic))));
+  }
+
+  async heldBackOf(extents: readonly TopicExtent[]): Promise<readonly HeldBack[]> {
+    return findHeldBack(
+      extents,
+      (topics) => this.#asked(() => highWatermarks(this.#kafka, topics)),
+      (topics) => this.extentsOf(topics),
+    );
   }
 
   async committedOf(groupId: string, topic: string): Promise<ReadonlyMap<number, bigint>> {

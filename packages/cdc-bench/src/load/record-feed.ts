@@ -7,6 +7,7 @@ import { ReadPositions } from "../measure/read-positions.ts";
 import { BatchHandoff } from "./batch-handoff.ts";
 import { type Cluster, openCluster, throwAwayGroup, type TopicExtent } from "./cluster.ts";
 import { createClusterDriver } from "./connection.ts";
+import type { HeldBack } from "./held-back.ts";
 import type { ClusterSource, Source } from "./source.ts";
 import { readingEndOf, requireWhole } from "./whole-reading.ts";
 
@@ -28,6 +29,8 @@ export interface FeedWorld {
   readonly interrupt: AbortSignal;
   /** What the driver logs to. @default nothing is logged */
   readonly logger?: Logger;
+  /** Called before the first record of a cluster's topics for each that an open transaction ends early. @default nobody asks */
+  readonly onHeldBack?: (heldBack: HeldBack) => void;
 }
 
 /**
@@ -69,6 +72,9 @@ async function* readTopics(source: ClusterSource, world: FeedWorld, range: FeedR
   try {
     const extents = await cluster.extentsOf(source.topics);
     const selected = range === undefined ? extents : await Promise.all(extents.map((extent) => range.select(cluster, extent)));
+    if (world.onHeldBack !== undefined) {
+      (await cluster.heldBackOf(extents)).forEach(world.onHeldBack);
+    }
     if (range?.follows === true) {
       yield* readReach(source, { extents: selected, from: startsOf(selected), isEndless: true }, cluster, world);
       return;

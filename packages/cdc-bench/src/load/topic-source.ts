@@ -3,11 +3,14 @@ import type { KafkaRecord } from "@cdckit/decode";
 import { loadRecording, recording } from "@cdckit/testkit";
 import { openCluster, type PartitionExtent, type TopicExtent } from "./cluster.ts";
 import { createClusterDriver } from "./connection.ts";
+import type { HeldBack } from "./held-back.ts";
 import type { ClusterSource, FileSource, Source } from "./source.ts";
 
 /** Topics that can be read, and how far they reach. */
 export interface TopicSource {
   readonly extents: readonly TopicExtent[];
+  /** What open transactions hold back behind the extents. */
+  heldBack(): Promise<readonly HeldBack[]>;
   createDriver(): KafkaDriver;
   /** Removes a group that nobody is in any more. Best effort. */
   forgetGroup(groupId: string): Promise<void>;
@@ -22,8 +25,10 @@ export function openTopicSource(source: Source, logger?: Logger): Promise<TopicS
 async function openClusterTopics({ connection, topics }: ClusterSource, logger: Logger | undefined): Promise<TopicSource> {
   const cluster = await openCluster(connection, logger);
   try {
+    const extents = await cluster.extentsOf(topics);
     return {
-      extents: await cluster.extentsOf(topics),
+      extents,
+      heldBack: () => cluster.heldBackOf(extents),
       createDriver: () => createClusterDriver(connection),
       forgetGroup: (groupId) => cluster.forgetGroup(groupId),
       close: () => cluster.close(),
@@ -36,7 +41,7 @@ async function openClusterTopics({ connection, topics }: ClusterSource, logger: 
 
 async function openRecordedTopics({ file }: FileSource): Promise<TopicSource> {
   const extents = extentsIn(await loadRecording(file));
-  return { extents, createDriver: () => recording({ file }), forgetGroup: async () => {}, close: async () => {} };
+  return { extents, heldBack: async () => [], createDriver: () => recording({ file }), forgetGroup: async () => {}, close: async () => {} };
 }
 
 function extentsIn(records: readonly KafkaRecord[]): readonly TopicExtent[] {

@@ -109,9 +109,12 @@ async function* checkTopicAndSample(
   topic: string,
   terminal: Terminal,
 ): AsyncGenerator<Check, void, void> {
-  const check = await checkTopic(cluster, topic);
-  yield check;
-  if (check.status === "ok") {
+  let isReadable = true;
+  for await (const check of checkTopic(cluster, topic)) {
+    yield check;
+    isReadable &&= check.status !== "problem";
+  }
+  if (isReadable) {
     yield await checkSample(topic, openRecordFeed(source, terminal), openSchemas(source));
   }
 }

@@ -4,6 +4,7 @@ import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { createInspector, type Inspected } from "../../inspect/inspector.ts";
 import type { Mask } from "../../inspect/mask.ts";
 import { selectExtent } from "../../inspect/start-position.ts";
+import { type HeldBack, heldBackNote } from "../../load/held-back.ts";
 import { readHints } from "../../load/hints.ts";
 import { type FeedRange, openRecordFeed } from "../../load/record-feed.ts";
 import { missingSchemasHint, openSchemas } from "../../load/schemas.ts";
@@ -38,9 +39,14 @@ export async function inspect(flags: InspectFlags, terminal: Terminal): Promise<
     isExplained: flags.explain === true,
   });
   const textOf = textOptionsOf(flags, terminal, maskOf(flags));
+  const world = {
+    interrupt: terminal.interrupt,
+    ...(terminal.logger && { logger: terminal.logger }),
+    onHeldBack: (heldBack: HeldBack) => observer.note(heldBackNote(heldBack)),
+  };
   let shown = 0;
   try {
-    for await (const record of openRecordFeed(source, terminal, rangeOf(flags))) {
+    for await (const record of openRecordFeed(source, world, rangeOf(flags))) {
       observer.observe(() => ({ phase: "looking at records", done: tally.records + tally.leftOut }));
       const seen = await inspector.look(record);
       if (seen === null) {
@@ -113,7 +119,7 @@ function conclude(tally: InspectTally, terminal: Terminal, isFollowing: boolean)
     throw new BenchError("too-few-messages", `the filters let none of ${formatCount(tally.leftOut)} records through.`);
   }
   if (tally.records === 0) {
-    throw new BenchError("too-few-messages", "there are no records: the source is empty.");
+    throw new BenchError("too-few-messages", "there are no records to read in the source.");
   }
   return tally.failures > 0 ? exitCodes.decodeErrors : exitCodes.ok;
 }

@@ -1,6 +1,7 @@
 import { BenchError } from "../../bench-error.ts";
 import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { openCluster, throwAwayGroup } from "../../load/cluster.ts";
+import { heldBackNote } from "../../load/held-back.ts";
 import { missingSchemasHint, requireRegistry } from "../../load/schemas.ts";
 import type { ClusterSource, Source } from "../../load/source.ts";
 import { requireWhole } from "../../load/whole-reading.ts";
@@ -73,6 +74,7 @@ async function measure(source: ClusterSource, processes: number, { duration }: R
   const groupId = throwAwayGroup();
   try {
     const extents = await cluster.extentsOf(topics);
+    (await cluster.heldBackOf(extents)).forEach((heldBack) => observer.note(heldBackNote(heldBack)));
     const { interrupt } = terminal;
     return await measureProcesses({ source, extents, processes, groupId, maxDurationMs: duration, interrupt, observer });
   } finally {

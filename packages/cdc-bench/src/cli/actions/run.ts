@@ -4,6 +4,7 @@ import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { withoutLogin } from "../../leftovers/thing.ts";
 import { throwAwayGroup, type TopicExtent } from "../../load/cluster.ts";
 import { decompressedMs } from "../../load/decompression-time.ts";
+import { heldBackNote } from "../../load/held-back.ts";
 import { missingSchemasHint, openSchemas, requireRegistry } from "../../load/schemas.ts";
 import type { Source } from "../../load/source.ts";
 import { openTopicSource, type TopicSource } from "../../load/topic-source.ts";
@@ -43,7 +44,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode
   observer.observe(() => ({
     phase: source.kind === "cluster" ? `connecting to ${source.connection.brokers.join(", ")}` : `reading ${source.file}`,
   }));
-  const topics = await openSource(source, terminal).finally(() => observer.end());
+  const topics = await openSource(source, terminal, observer).finally(() => observer.end());
   const startedAt = new Date();
   const startMs = performance.now();
   try {
@@ -68,9 +69,16 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode
   }
 }
 
-async function openSource(source: Source, { logger }: Terminal): Promise<TopicSource> {
+async function openSource(source: Source, { logger }: Terminal, observer: Observer): Promise<TopicSource> {
   await requireRegistry(source.registry);
-  return openTopicSource(source, logger);
+  const topics = await openTopicSource(source, logger);
+  try {
+    (await topics.heldBack()).forEach((heldBack) => observer.note(heldBackNote(heldBack)));
+    return topics;
+  } catch (error) {
+    await topics.close();
+    throw error;
+  }
 }
 
 /** What the decoder is made of. */
