@@ -143,7 +143,8 @@ await describeWithKafka("cdc-bench inspect on a broker", (kafka) => {
     const topic = await largeTopic();
     const { code, places, stderr } = await inspectHeld(topic, () => admin.deleteTopics({ topics: [topic] }));
     expect(places.length).toBeLessThan(largeRecords);
-    expect(stderr).toMatch(new RegExp(`${topic} gave nothing for 10 s, [\\d,]+ offsets in front of the end`));
+    const summary = `${places.length.toLocaleString("en-US")} records: `;
+    expect(stderr).toMatch(new RegExp(`^${summary}[^]+${topic} gave nothing for 10 s, [\\d,]+ offsets in front of the end`, "m"));
     expect(code).toBe(4);
   });
 

@@ -4,13 +4,13 @@ import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { createInspector, type Inspected } from "../../inspect/inspector.ts";
 import type { Mask } from "../../inspect/mask.ts";
 import { selectExtent } from "../../inspect/start-position.ts";
-import { type HeldBack, heldBackNote } from "../../load/held-back.ts";
+import { heldBackNote } from "../../load/held-back.ts";
 import { readHints } from "../../load/hints.ts";
-import { type FeedRange, openRecordFeed } from "../../load/record-feed.ts";
+import { type FeedRange, type FeedWorld, openRecordFeed } from "../../load/record-feed.ts";
 import { missingSchemasHint, openSchemas } from "../../load/schemas.ts";
 import { createInspectTally, type InspectTally } from "../../inspect/inspect-tally.ts";
 import { type InspectTextOptions, recordText } from "../../inspect/inspect-text.ts";
-import { createObserver } from "../../observe/observer.ts";
+import { createObserver, type Observer } from "../../observe/observer.ts";
 import { formatCount } from "../../report/quantities.ts";
 import { openResultSink } from "../../report/result-sink.ts";
 import { plainStyle, styleOf } from "../../report/text-style.ts";
@@ -39,12 +39,9 @@ export async function inspect(flags: InspectFlags, terminal: Terminal): Promise<
     isExplained: flags.explain === true,
   });
   const textOf = textOptionsOf(flags, terminal, maskOf(flags));
-  const world = {
-    interrupt: terminal.interrupt,
-    ...(terminal.logger && { logger: terminal.logger }),
-    onHeldBack: (heldBack: HeldBack) => observer.note(heldBackNote(heldBack)),
-  };
+  const world = feedWorldOf(terminal, observer);
   let shown = 0;
+  let failure: BenchError | null = null;
   try {
     for await (const record of openRecordFeed(source, world, rangeOf(flags))) {
       observer.observe(() => ({ phase: "looking at records", done: tally.records + tally.leftOut }));
@@ -65,6 +62,8 @@ export async function inspect(flags: InspectFlags, terminal: Terminal): Promise<
       }
     }
     await sink.write(""); // no record is a result, too: a file does not keep those of an earlier run
+  } catch (error) {
+    failure = partlyRead(error, tally);
   } finally {
     observer.end();
     await sink.close();
@@ -76,7 +75,19 @@ export async function inspect(flags: InspectFlags, terminal: Terminal): Promise<
     terminal.stderr.write(missingSchemasHint);
   }
   terminal.stderr.write(untypedNotes(untyped));
-  return conclude(tally, terminal, flags.follow === true);
+  return conclude(tally, failure, terminal, flags.follow === true);
+}
+
+function feedWorldOf({ interrupt, logger }: Terminal, observer: Observer): FeedWorld {
+  return { interrupt, ...(logger && { logger }), onHeldBack: (heldBack) => observer.note(heldBackNote(heldBack)) };
+}
+
+/** A topic that was not read to its end is an error after the summary of what was read. Any other error is thrown at once. */
+function partlyRead(error: unknown, { records, leftOut }: InspectTally): BenchError {
+  if (error instanceof BenchError && error.code === "too-few-messages" && records + leftOut > 0) {
+    return error;
+  }
+  throw error;
 }
 
 /** Undefined: everything, from the start to the present end. */
@@ -109,8 +120,11 @@ function jsonOf({ lines }: Inspected): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-function conclude(tally: InspectTally, terminal: Terminal, isFollowing: boolean): ExitCode {
+function conclude(tally: InspectTally, failure: BenchError | null, terminal: Terminal, isFollowing: boolean): ExitCode {
   terminal.stderr.write(tally.summary());
+  if (failure !== null) {
+    throw failure;
+  }
   if (terminal.interrupt.aborted) {
     terminal.stderr.write(isFollowing ? "" : "interrupted: this is not all of it.\n");
     return exitCodes.interrupted;
