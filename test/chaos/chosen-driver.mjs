@@ -35,5 +35,10 @@ if (!Object.hasOwn(makers, name)) {
   throw new Error(`expected CHAOS_DRIVER to be one of ${driverNames.join(", ")}, found ${JSON.stringify(name)}`);
 }
 
+if (name.startsWith("platformatic")) {
+  // The driver loads its client when it connects. That takes more than a second of processor time, ten seconds where many processes begin at once, and
+  // nobody can end it: a member that is told to stop meanwhile has stopped, and ends late.
+  await import("@platformatic/kafka");
+}
 export const chosenDriverName = name;
 export const chosenDriver = await makers[name]();
