@@ -329,7 +329,7 @@ export class KafkaJsSession implements DriverSession {
   /** Only a join takes partitions away. */
   #readAllBut(missing: ReadonlySet<string>): void {
     this.#parts.askedTopics.leaveOut(missing);
-    this.#mustJoin = this.#assignments
+    this.#mustJoin ||= this.#assignments
       .all()
       .some(({ assignment }) => missing.has(assignment.topic) && !this.#missing.has(assignment.topic));
     this.#missing = missing;
