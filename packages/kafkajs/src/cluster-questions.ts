@@ -1,5 +1,6 @@
 import { bounded, type Landmark, type TopicIdsByName } from "@cdckit/driver";
 import type { Kafka } from "kafkajs";
+import { createClusterKey } from "./create-cluster.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 import { landmarksIn } from "./landmarks.ts";
 import { type KafkaJsRequest, metadataRequest, type VersionRange } from "./metadata-request.ts";
@@ -102,7 +103,7 @@ export class ClusterQuestions {
 }
 
 function clusterMaker(kafka: Kafka): MakeCluster | null {
-  const symbol = Object.getOwnPropertySymbols(kafka).find(({ description }) => description === "private:Kafka:createCluster");
+  const symbol = createClusterKey(kafka);
   const make = symbol === undefined ? undefined : (kafka as unknown as Record<symbol, unknown>)[symbol]; // its types do not have it
   return typeof make === "function" ? (make as MakeCluster) : null;
 }

@@ -1,4 +1,5 @@
 import type { Kafka } from "kafkajs";
+import { createClusterKey } from "./create-cluster.ts";
 
 /** The parts of kafkajs' queue of requests that are used here. Each connection has one. Its types leave it out. */
 interface RequestQueue {
@@ -24,9 +25,6 @@ interface Cluster {
 }
 type CreateCluster = (options: object) => Cluster;
 
-/** The key of kafkajs 2.2 below which a client keeps the function that makes its connections. */
-const createClusterKey = "private:Kafka:createCluster";
-
 const shortestCheckMs = 100;
 const longestCheckMs = 1_000;
 
@@ -39,7 +37,7 @@ const longestCheckMs = 1_000;
  * If kafkajs is of another build, or the client is of a class of the application's own, which may not bear a stand-in, it is returned as it is.
  */
 export function withoutIdleTimers(kafka: Kafka): Kafka {
-  const key = Object.getOwnPropertySymbols(kafka).find(({ description }) => description === createClusterKey);
+  const key = createClusterKey(kafka);
   const createCluster = key === undefined ? undefined : (kafka as unknown as Record<symbol, CreateCluster>)[key]; // kafkajs' types leave it out
   if (key === undefined || createCluster === undefined || !isOfKafkaJs(kafka)) {
     return kafka;
