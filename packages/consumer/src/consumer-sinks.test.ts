@@ -131,6 +131,30 @@ describe("a sink", () => {
     expect(tables.rows).toEqual(["6", "7", "8", "9"]);
   });
 
+  test("has its checkpoint committed if no record follows, so that the group shows no lag that does not exist", async () => {
+    const setup = brokerWith(orders);
+    setup.broker.commit({ groupId: "g", topic: "t", partition: 0, offset: 8n }); // of a member that was killed before its last commit
+    const tables = new MemoryTables();
+    tables.checkpoints.set(0, 10n);
+    const consumer = join(setup).to(tables.sink(setup.clock));
+    stopAt(setup, consumer, 10n);
+    await setup.clock.run(consumer.run());
+    expect(tables.rows).toEqual([]);
+    expect(setup.broker.committed("g", "t", 0)).toBe(10n);
+  });
+
+  test("does not have its checkpoint committed if it is behind another sink without one: that sink starts at the group's commit", async () => {
+    const setup = brokerWith(orders);
+    setup.broker.commit({ groupId: "g", topic: "t", partition: 0, offset: 8n });
+    const [old, fresh] = [new MemoryTables(), new MemoryTables()];
+    old.checkpoints.set(0, 10n);
+    fresh.failures = Array.from({ length: 1_000 }, () => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }));
+    const consumer = join(setup).to(old.sink(setup.clock, "old")).to(fresh.sink(setup.clock, "fresh"));
+    setup.clock.after(5_000, () => void consumer.stop());
+    await setup.clock.run(consumer.run());
+    expect(setup.broker.committed("g", "t", 0)).toBe(8n);
+  });
+
   test("takes the tables that it is attached to, in batches of its own", async () => {
     const setup = brokerWith([...orders, "items:a", "items:b", "items:c"]);
     const [first, second] = [new MemoryTables(), new MemoryTables()];

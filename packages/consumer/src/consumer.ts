@@ -379,9 +379,7 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
       waits: this.#waits,
       fail: (error) => engine.fail(error),
     });
-    engine.startAt((assignments) => claims.startAt(assignments));
-    engine.events.beforeRelease(() => claims.settled());
-    engine.events.onRelease((assignments) => claims.release(assignments));
+    engine.startAt(claims);
     return claims;
   }
 

@@ -26,6 +26,8 @@ export interface DriverEventsParts {
   readonly phase: () => Phase;
   /** Undefined before the start. */
   readonly dispatcher: () => Dispatcher | undefined;
+  /** Whether the partition starts here because the sinks have applied everything before. */
+  readonly isAppliedTo: (assignment: PartitionAssignment, offset: bigint) => boolean;
   /** Resolves when the consumer is connected, or will not be. */
   readonly connected: Promise<void>;
   /** Resolves when nothing is waited for any more. */
@@ -75,8 +77,16 @@ export class DriverEvents implements DriverSink {
     publish("assigned", () => ({ groupId: options.groupId, assignments }));
   }
 
+  /**
+   * What the sinks have applied is committed at once. A member that was killed between a sink's transaction and the commit has left the group's
+   * offset below it, and what measures the group's lag outside would show that lag until the next record comes.
+   */
   startsAt(assignment: PartitionAssignment, offset: bigint): void {
-    this.#parts.ledgers.startsAt(assignment, offset);
+    const { ledgers, isAppliedTo } = this.#parts;
+    ledgers.startsAt(assignment, offset);
+    if (isAppliedTo(assignment, offset)) {
+      ledgers.continueAt(assignment, offset);
+    }
   }
 
   async revoked(assignments: readonly PartitionAssignment[], how: "revoked" | "lost"): Promise<void> {

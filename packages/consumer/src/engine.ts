@@ -4,7 +4,7 @@ import type { Dispatcher } from "./delivery/dispatcher.ts";
 import { Lease } from "./delivery/lease.ts";
 import { PartitionHolds } from "./delivery/partition-holds.ts";
 import { type HeldPartition, PartitionLedgers } from "./delivery/partition-ledgers.ts";
-import type { OffsetCommit, OutgoingRecord, PartitionAssignment, Subscription } from "./driver.ts";
+import type { OffsetCommit, OutgoingRecord, PartitionAssignment } from "./driver.ts";
 import { DriverEvents } from "./driver-events.ts";
 import { ConsumerError } from "./errors.ts";
 import { advance, initialState, type LifecycleEvent, type LifecycleState, type Phase } from "./lifecycle.ts";
@@ -18,6 +18,7 @@ import type { Waits } from "./observe/waits.ts";
 import { type Suspicion, suspicionText, type WatchedPartition } from "./observe/watchdog.ts";
 import type { ResolvedConsumerOptions } from "./options.ts";
 import { type SeekPosition, seekTo } from "./delivery/seek-to.ts";
+import type { SinkClaims } from "./delivery/sink-claims.ts";
 import { Turns } from "./delivery/turns.ts";
 import { stillAtWork } from "./still-at-work.ts";
 import { toError } from "./user-code/user-value.ts";
@@ -55,7 +56,7 @@ export class ConsumerEngine {
   #state: LifecycleState = initialState;
   #dispatcher: Dispatcher | undefined;
   #lastProgressAt: number | null = null;
-  #startAt: Subscription["startAt"];
+  #claims: SinkClaims | undefined;
   readonly #notes: (() => readonly string[])[] = [];
   #isStoppedByCaller = false;
   #abortReason: unknown;
@@ -97,6 +98,7 @@ export class ConsumerEngine {
       committer: this.#committer,
       phase: () => this.phase,
       dispatcher: () => this.#dispatcher,
+      isAppliedTo: (assignment, offset) => this.#claims?.isAppliedTo(assignment, offset) === true,
       connected: this.#connected.opened,
       closing: this.#closing.opened,
       drainedInTime: (drained) => this.#drainedInTime(drained),
@@ -225,9 +227,11 @@ export class ConsumerEngine {
     return this.#connection.signal;
   }
 
-  /** Says where partitions start. To be called before `run`. */
-  startAt(ask: NonNullable<Subscription["startAt"]>): void {
-    this.#startAt = ask;
+  /** Partitions start where these say. To be called before `run`. */
+  startAt(claims: SinkClaims): void {
+    this.#claims = claims;
+    this.events.beforeRelease(() => claims.settled());
+    this.events.onRelease((assignments) => claims.release(assignments));
   }
 
   /** Adds reasons to the health report. */
@@ -282,7 +286,7 @@ export class ConsumerEngine {
       this.#connection.session?.reconnect?.(reason);
     } else {
       const checkpoint =
-        this.#startAt === undefined ? "" : ", and the checkpoint of each sink, because a sink starts from its own checkpoint";
+        this.#claims === undefined ? "" : ", and the checkpoint of each sink, because a sink starts from its own checkpoint";
       this.fail(new ConsumerError("log-truncated", `${reason}; decide where to go on, and set the group's offset${checkpoint}`));
     }
   }
@@ -335,9 +339,10 @@ export class ConsumerEngine {
 
   #connect(): void {
     const { delivery } = this.#options;
+    const claims = this.#claims;
     this.#connection.join({
       sink: this.events,
-      startAt: this.#startAt === undefined ? undefined : this.#holds.whileAsked(this.#startAt),
+      startAt: claims === undefined ? undefined : this.#holds.whileAsked((assignments) => claims.startAt(assignments)),
       over: this.#closing.opened,
       isOver: () => this.phase !== "connecting",
       joined: (session) => {

@@ -60,6 +60,12 @@ export class SinkClaims {
     return checkpoint === undefined || isOfAnotherTopic(checkpoint) ? null : checkpoint.offset;
   }
 
+  /** Whether the partition starts here by the sinks' checkpoints: each sink that has one has applied everything before. */
+  isAppliedTo(assignment: PartitionAssignment, offset: bigint): boolean {
+    const start = this.#startOf(assignment);
+    return start !== null && !isOfAnotherTopic(start) && start.offset === offset;
+  }
+
   /**
    * Resolves when no claim is under way. A partition is given up only then. Otherwise the claim could reach the sink after the next
    * owner's: it would fence that owner off, and nobody would write any more.
