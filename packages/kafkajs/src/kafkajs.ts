@@ -12,6 +12,7 @@ import { BrokerOffsets } from "./broker-offsets.ts";
 import { type KafkaJsOptions, type ResolvedKafkaJsOptions, resolveKafkaJsOptions } from "./options.ts";
 import type { MakeProducer } from "./own-producer.ts";
 import { KafkaJsSession } from "./session.ts";
+import type { SessionParts } from "./session-parts.ts";
 import { StartDiagnosis } from "./start-diagnosis.ts";
 import { SubscriptionCheck } from "./subscription-check.ts";
 import { ClusterQuestions } from "./cluster-questions.ts";
@@ -94,7 +95,9 @@ async function connect(options: ResolvedKafkaJsOptions, subscription: Subscripti
   if (options.client.kind === "own") {
     logger.info({}, ownClient);
   }
+  const givenUp = new AbortController();
   const giveUp = (): void => {
+    givenUp.abort(); // first: what the end of the sockets brings about is no lost connection
     client.destroySockets();
     void client.brokerOffsets.close(); // not awaited: nobody needs its answer
   };
@@ -103,7 +106,7 @@ async function connect(options: ResolvedKafkaJsOptions, subscription: Subscripti
   try {
     signal?.throwIfAborted(); // it may have been aborted while kafkajs was loaded
     const topics = await diagnosis.orRefused(preflight(client.brokerOffsets, subscription, makeError));
-    return await join(client, options, subscription, topics, sink);
+    return await join(client, options, { subscription, topics, sink, givenUp: givenUp.signal });
   } catch (error) {
     giveUp();
     throw await diagnosis.explain(error);
@@ -115,9 +118,7 @@ async function connect(options: ResolvedKafkaJsOptions, subscription: Subscripti
 async function join(
   client: Client,
   { tuning }: ResolvedKafkaJsOptions,
-  subscription: Subscription,
-  topics: readonly string[],
-  sink: DriverSink,
+  { subscription, topics, sink, givenUp }: Pick<SessionParts, "subscription" | "topics" | "sink" | "givenUp">,
 ): Promise<DriverSession> {
   const check = new SubscriptionCheck({ subscription, topics, sink, brokerOffsets: client.brokerOffsets, topicsIn: client.topicsIn });
   const gate: JoinGate = {
@@ -157,6 +158,7 @@ async function join(
     tuning,
     brokers,
     kept,
+    givenUp,
     reconnect: (why) => connections?.replace(why, Date.now()),
     endFetches: () => connections?.sockets.endFetches(),
     destroySockets,

@@ -21,6 +21,8 @@ export interface SessionParts {
   readonly brokers: string;
   /** The record batches that were taken out of Fetch responses. */
   readonly kept: KeptFetches;
+  /** Aborted if the start is given up: by a stop that came before the member had joined, or after a refusal of the brokers. */
+  readonly givenUp: AbortSignal;
   /** Replaces the connections if the driver has made them. */
   readonly reconnect: (why: string) => void;
   /** Answers the fetches under way with nothing if the driver has made the connections. */

@@ -6,6 +6,7 @@ import type { Consumer, EachBatchPayload } from "kafkajs";
 import { expect, test } from "vitest";
 import type { KafkaJsOffsets } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
+import { driverClosed } from "./errors.ts";
 import { resolveKafkaJsOptions } from "./options.ts";
 import { KafkaJsSession } from "./session.ts";
 import { AskedTopics } from "./asked-topics.ts";
@@ -107,7 +108,7 @@ function namesOf(places: Places): readonly string[] {
 }
 
 /** A session that has two partitions, each of which begins at 0. */
-async function setUp({ topics = ["t"] }: { readonly topics?: Subscription["topics"] } = {}) {
+async function setUp({ topics = ["t"], logger = silentLogger }: Partial<Pick<Subscription, "topics" | "logger">> = {}) {
   const low = { value: 0n, known: Promise.resolve() };
   const kept = new KeptFetches();
   const kafka = new PretendedKafkaJs(kept);
@@ -126,9 +127,10 @@ async function setUp({ topics = ["t"] }: { readonly topics?: Subscription["topic
     close: async () => {},
   } as unknown as BrokerOffsets; // as much as is asked
   const { tuning } = resolveKafkaJsOptions({ brokers: ["b:9092"], maxWaitMs: 5, metadataMaxAgeMs: 5, heartbeatIntervalMs: 5 });
+  const givenUp = new AbortController();
   const session = new KafkaJsSession({
     consumer: kafka as unknown as Consumer,
-    subscription: { groupId: "g", topics, from: "earliest", logger: silentLogger } as Subscription,
+    subscription: { groupId: "g", topics, from: "earliest", logger } as Subscription,
     topics: ["t"],
     sink,
     askedTopics: new AskedTopics(),
@@ -139,6 +141,7 @@ async function setUp({ topics = ["t"] }: { readonly topics?: Subscription["topic
     tuning,
     brokers: "b:9092",
     kept,
+    givenUp: givenUp.signal,
     reconnect: () => {},
     endFetches: () => {},
     destroySockets: () => {},
@@ -152,7 +155,7 @@ async function setUp({ topics = ["t"] }: { readonly topics?: Subscription["topic
   await session.run();
   kafka.tell("group join", { memberAssignment: { t: [0, 1] } });
   await sink.until(() => sink.starts.length === 2);
-  return { kafka, sink, session, committed, low };
+  return { kafka, sink, session, committed, low, giveUp: () => givenUp.abort() };
 }
 
 async function turns(): Promise<void> {
@@ -160,6 +163,21 @@ async function turns(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
+
+test("a start that is given up is no lost connection: nothing is waited for or logged, and kafkajs need not join again", async () => {
+  const warnings: string[] = [];
+  const { kafka, sink, session, giveUp } = await setUp({ logger: { ...silentLogger, warn: (_fields, message) => warnings.push(message) } });
+
+  giveUp();
+  kafka.tell("crash", { error: new Error(driverClosed), restart: true });
+
+  expect({ isOver: session.isOver, warnings, waits: [...sink.waits], failures: sink.failures }).toEqual({
+    isOver: true,
+    warnings: [],
+    waits: [],
+    failures: [],
+  });
+});
 
 test("a handler that ends after kafkajs has stopped by itself, and before it tells its crash, starts nothing and breaks nothing", async () => {
   const { kafka, sink, session } = await setUp();

@@ -289,9 +289,9 @@ export class KafkaJsSession implements DriverSession {
     return this.#closing !== undefined;
   }
 
-  /** The session is closed, or has failed: nothing more is read, and kafkajs need not join again. */
+  /** The session is closed or has failed, or its start was given up: nothing more is read, and kafkajs need not join again. */
   get isOver(): boolean {
-    return this.#closing !== undefined || this.#hasFailed;
+    return this.#closing !== undefined || this.#hasFailed || this.#parts.givenUp.aborted;
   }
 
   async #subscribe(topics: readonly string[]): Promise<void> {
