@@ -37,6 +37,7 @@ describe("the health of a consumer with workers", () => {
           assigned: [{ topic: "t", partition: 1, lag: null, handledTo: null }],
         }),
       ],
+      [null, null, null],
       ["the logger failed"],
     );
     expect(joined).toMatchObject({ phase: "running", live: true, ready: true, lastProgressAt: 7, reasons: ["the logger failed"] });
@@ -63,7 +64,12 @@ describe("the health of a consumer with workers", () => {
       { live: false, ready: false, reasons: ["stopped", "why"] },
     ],
   ])("%s", (_name, state, workers, expected) => {
-    const { live, ready, reasons } = joinedHealth(state, workers, []);
+    const { live, ready, reasons } = joinedHealth(state, workers, [], []);
     expect({ live, ready, reasons }).toEqual(expected);
+  });
+
+  test("names a thread that says nothing, while its own health still says that all is well", () => {
+    const { ready, reasons } = joinedHealth(running, [healthOf({}), healthOf({})], [null, "it has said nothing for 4 s"], []);
+    expect({ ready, reasons }).toEqual({ ready: true, reasons: ["worker 2: it has said nothing for 4 s"] });
   });
 });

@@ -11,13 +11,20 @@ export interface WorkersHealth extends Health {
 
 /**
  * What several members report as one: live while each is, ready when all are. Reasons and waits say whose they are. The lags of all
- * partitions stand beside each other, because a partition has one reader.
+ * partitions stand beside each other, because a partition has one reader. `silences` say of each thread why its health is old, or null.
  */
-export function joinedHealth(state: LifecycleState, workers: readonly (Health | null)[], notes: readonly string[]): WorkersHealth {
+export function joinedHealth(
+  state: LifecycleState,
+  workers: readonly (Health | null)[],
+  silences: readonly (string | null)[],
+  notes: readonly string[],
+): WorkersHealth {
   const known = workers.filter((health) => health !== null);
   const isOn = state.phase !== "stopped" && state.error === null;
   const progress = known.map(({ lastProgressAt }) => lastProgressAt).filter((at) => at !== null);
-  const ofWorkers = workers.flatMap((health, index) => reasonsOf(health, state).map((reason) => `worker ${index + 1}: ${reason}`));
+  const ofWorkers = workers.flatMap((health, index) =>
+    reasonsOf(health, silences[index] ?? null, state).map((reason) => `worker ${index + 1}: ${reason}`),
+  );
   return withJson({
     phase: state.phase,
     live: isOn && known.every(({ live }) => live),
@@ -35,11 +42,14 @@ export function joinedHealth(state: LifecycleState, workers: readonly (Health | 
 }
 
 /** Before the start and after the end, all threads are what the whole is. */
-function reasonsOf(health: Health | null, { phase }: LifecycleState): readonly string[] {
+function reasonsOf(health: Health | null, silence: string | null, { phase }: LifecycleState): readonly string[] {
   if (phase === "idle" || phase === "stopped") {
     return [];
   }
-  return health === null ? ["it is loading its module"] : health.reasons;
+  if (health === null) {
+    return ["it is loading its module"];
+  }
+  return silence === null ? health.reasons : [silence, ...health.reasons];
 }
 
 function sumOf(all: readonly Counts[]): Counts {

@@ -52,3 +52,20 @@ test("a thread that says something has all of its time again", () => {
   silence.heard();
   expect(looksUntilFailed(silence, "running")).toBe(7);
 });
+
+test("health names a silence within 5 seconds, and no longer when the thread speaks again", () => {
+  const silence = new Silence(40_000);
+  const reasons = Array.from({ length: 4 }, () => {
+    silence.passed(onTime);
+    return silence.reasonIn("running");
+  });
+  expect(reasons).toEqual([
+    null,
+    null,
+    null,
+    "it has said nothing for 4 s while it was running, so its partitions are read by nobody: a handler, or other code on that thread, blocks its " +
+      "event loop, or the machine gives the thread too little CPU time",
+  ]);
+  silence.heard();
+  expect(silence.reasonIn("running")).toBeNull();
+});

@@ -13,6 +13,9 @@ export interface PassedInterval {
  */
 const minBeforeRunningMs = 40_000;
 
+/** `health()` names a silence within 5 seconds, long before the thread has failed: it asks once a second. */
+const namedAfterMs = 3_000;
+
 /** For how long a thread has said nothing, and what that may mean. */
 export class Silence {
   readonly #stuckAfterMs: number;
@@ -43,16 +46,23 @@ export class Silence {
     return this.#silentMs > this.#allowedMs(phase);
   }
 
+  /** What `health()` says of it; null if the thread spoke a short time ago. */
+  reasonIn(phase: Phase): string | null {
+    if (this.#silentMs <= namedAfterMs) {
+      return null;
+    }
+    const { doing, why } = wordsFor(phase);
+    const seconds = Math.round(this.#silentMs / 1_000);
+    return `it has said nothing for ${seconds} s while it was ${doing}: ${why} ${causes}`;
+  }
+
   /** What is said of the thread after its name. */
   textOf(phase: Phase): string {
     const lost = this.#hasLost
       ? `, and for ${Math.round(this.#lostMs)} ms more in which the whole process stood still or had too little CPU time,`
       : "";
-    const { doing, why, advice } = isBeforeRunning(phase) ? beforeRunning : phase === "running" ? running : stopping;
-    return (
-      `has said nothing for ${Math.round(this.#allowedMs(phase))} ms${lost} while it was ${doing}: ${why} blocks its event loop, or the machine ` +
-      `gives the thread too little CPU time; ${advice}`
-    );
+    const { doing, why, advice } = wordsFor(phase);
+    return `has said nothing for ${Math.round(this.#allowedMs(phase))} ms${lost} while it was ${doing}: ${why} ${causes}; ${advice}`;
   }
 
   /** With the lost time once more, but no more than twice its time: else a blocked thread stays where this thread is always late. */
@@ -71,6 +81,11 @@ function isBeforeRunning(phase: Phase): boolean {
   return phase === "idle" || phase === "connecting";
 }
 
+function wordsFor(phase: Phase): { readonly doing: string; readonly why: string; readonly advice: string } {
+  return isBeforeRunning(phase) ? beforeRunning : phase === "running" ? running : stopping;
+}
+
+const causes = "blocks its event loop, or the machine gives the thread too little CPU time";
 const beforeRunning = {
   doing: "connecting",
   why: "code that sets up or connects its consumer",

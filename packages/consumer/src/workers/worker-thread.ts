@@ -84,6 +84,11 @@ export class WorkerThread {
     return this.#health;
   }
 
+  /** Why its health is old; null if it is not. */
+  get silence(): string | null {
+    return this.#health === null || this.#isStopped ? null : this.#silence.reasonIn(this.#health.phase);
+  }
+
   get isStopped(): boolean {
     return this.#isStopped;
   }

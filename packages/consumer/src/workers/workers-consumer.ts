@@ -101,8 +101,10 @@ class ThreadedConsumer implements WorkersConsumer {
   }
 
   health(): WorkersHealth {
-    const healths = Array.from({ length: this.#options.workers }, (_, index) => this.#threads[index]?.health ?? null);
-    return joinedHealth(this.#state, healths, this.#options.userFunctions.reasons);
+    const threads = Array.from({ length: this.#options.workers }, (_, index) => this.#threads[index]);
+    const healths = threads.map((thread) => thread?.health ?? null);
+    const silences = threads.map((thread) => thread?.silence ?? null);
+    return joinedHealth(this.#state, healths, silences, this.#options.userFunctions.reasons);
   }
 
   #aborted(reason: unknown): void {
