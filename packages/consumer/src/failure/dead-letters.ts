@@ -11,6 +11,7 @@ import { deadLetterRecord, type SetAsideReason } from "./dead-letter-record.ts";
 import { coordinatesOf, deadLetterErrorOf, haltErrorOf, type RecordPlace } from "./failure.ts";
 import type { ResolvedFailureOptions } from "./failure-options.ts";
 import { place as placeText } from "./halt.ts";
+import { LetterLine } from "./letter-line.ts";
 import { ParkedKeys } from "./parked-keys.ts";
 import { codeOf } from "../user-code/user-value.ts";
 import { backOffMs } from "./retry-policy.ts";
@@ -33,9 +34,11 @@ export class DeadLetters {
   readonly parkedKeys: ParkedKeys;
   readonly breaker: PoisonBreaker;
   readonly #parts: DeadLetterParts;
+  readonly #line: LetterLine;
 
   constructor(parts: DeadLetterParts) {
     this.#parts = parts;
+    this.#line = new LetterLine(parts.send);
     this.parkedKeys = new ParkedKeys(parts.options.maxParkedKeys);
     this.breaker = new PoisonBreaker(parts.options.breaker);
   }
@@ -87,27 +90,34 @@ export class DeadLetters {
   }
 
   async #send(record: OutgoingRecord, place: RecordPlace, fence: Fence, wait: OpenWait): Promise<boolean> {
-    const { options, random, send, topic } = this.#parts;
+    const { options, random, topic } = this.#parts;
+    let isAlone = false;
     for (let failures = 0; !fence.isClosed; ) {
       if (fence.mustWait) {
         await fence.leased();
         continue;
       }
-      try {
-        await send([record]);
+      const outcome = await this.#line.write(record, fence, isAlone);
+      if (outcome === "written") {
         return true;
-      } catch (error) {
-        failures++;
-        wait.failed(error);
-        if (failures >= options.retry.attempts) {
-          throw new ConsumerError(
-            "dead-letter-failed",
-            `the record at ${placeText(coordinatesOf(place))} could not be written to ${topic} in ${failures} attempts; it was not committed`,
-            { cause: error, at: coordinatesOf(place) },
-          );
-        }
-        await fence.pause(backOffMs(options.retry, failures, random));
       }
+      if (outcome === "held") {
+        continue;
+      }
+      wait.failed(outcome.error);
+      isAlone = true; // another letter may be to blame
+      if (!outcome.wasAlone) {
+        continue;
+      }
+      failures++;
+      if (failures >= options.retry.attempts) {
+        throw new ConsumerError(
+          "dead-letter-failed",
+          `the record at ${placeText(coordinatesOf(place))} could not be written to ${topic} in ${failures} attempts; it was not committed`,
+          { cause: outcome.error, at: coordinatesOf(place) },
+        );
+      }
+      await fence.pause(backOffMs(options.retry, failures, random));
     }
     return false;
   }

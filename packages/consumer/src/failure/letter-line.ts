@@ -1,0 +1,87 @@
+import type { Fence } from "../delivery/fence.ts";
+import type { OutgoingRecord } from "../driver.ts";
+
+/** What became of a letter: "held" if its partition went, or may belong to another member, before it was written. */
+export type LetterOutcome = "written" | "held" | { readonly error: unknown; readonly wasAlone: boolean };
+
+interface Letter {
+  readonly record: OutgoingRecord;
+  readonly fence: Fence;
+  /** It is written with no other one, so that a failure is its own. */
+  readonly isAlone: boolean;
+  readonly settle: (outcome: LetterOutcome) => void;
+}
+
+/** What is written together: far below what brokers accept as one batch. */
+const maxLetters = 500;
+const maxBytes = 262_144;
+
+/**
+ * Writes dead letters in the order in which they come, one write after the other. Letters that come during a write go together with the next
+ * one: each alone would wait for the answers to all of those before it.
+ */
+export class LetterLine {
+  readonly #send: (records: readonly OutgoingRecord[]) => Promise<void>;
+  readonly #waiting: Letter[] = [];
+  #isWriting = false;
+
+  constructor(send: (records: readonly OutgoingRecord[]) => Promise<void>) {
+    this.#send = send;
+  }
+
+  /** Never rejects. If nothing is being written, the write begins in the same turn. */
+  write(record: OutgoingRecord, fence: Fence, isAlone: boolean): Promise<LetterOutcome> {
+    return new Promise((settle) => {
+      this.#waiting.push({ record, fence, isAlone, settle });
+      if (!this.#isWriting) {
+        void this.#writeAll();
+      }
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#isWriting = true;
+    while (this.#waiting.length > 0) {
+      const letters = this.#next();
+      if (letters.length > 0) {
+        const outcome = await this.#outcomeOf(letters);
+        letters.forEach(({ settle }) => settle(outcome));
+      }
+    }
+    this.#isWriting = false;
+  }
+
+  /** The next letters that may be written. A wait in the line may be long, so each fence is asked again. */
+  #next(): readonly Letter[] {
+    const letters = this.#waiting.splice(0, this.#countOfNext());
+    letters.filter(isHeld).forEach(({ settle }) => settle("held"));
+    return letters.filter((letter) => !isHeld(letter));
+  }
+
+  #countOfNext(): number {
+    let bytes = 0;
+    const end = this.#waiting.findIndex(({ record, isAlone }, index) => {
+      bytes += sizeOf(record);
+      return index > 0 && (isAlone || this.#waiting[0]?.isAlone === true || index === maxLetters || bytes > maxBytes);
+    });
+    return end === -1 ? this.#waiting.length : end;
+  }
+
+  async #outcomeOf(letters: readonly Letter[]): Promise<LetterOutcome> {
+    try {
+      await this.#send(letters.map(({ record }) => record));
+      return "written";
+    } catch (error) {
+      return { error, wasAlone: letters.length === 1 };
+    }
+  }
+}
+
+function isHeld({ fence }: Letter): boolean {
+  return fence.isClosed || fence.mustWait;
+}
+
+function sizeOf({ key, value, headers }: OutgoingRecord): number {
+  const ofHeaders = headers.reduce((sum, [name, content]) => sum + name.length + (content?.length ?? 0), 0);
+  return (key?.length ?? 0) + (value?.length ?? 0) + ofHeaders;
+}
