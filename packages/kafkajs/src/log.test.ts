@@ -30,6 +30,7 @@ test.each([
   ["Limiting retries for the idempotent producer may invalidate EoS guarantees", {}],
   ["Connection error: the driver was closed", {}],
   ["Crash: KafkaJSNonRetriableError: the driver was closed", {}],
+  ["Crash: KafkaJSNonRetriableError: Failed to connect: brokers array is empty", {}],
 ])("what belongs to normal work is no warning: %s", (message, fields) => {
   const { lines, error } = setUp();
   error(message, fields);
