@@ -72,4 +72,9 @@ describe("the health of a consumer with workers", () => {
     const { ready, reasons } = joinedHealth(running, [healthOf({}), healthOf({})], [null, "it has said nothing for 4 s"], []);
     expect({ ready, reasons }).toEqual({ ready: true, reasons: ["worker 2: it has said nothing for 4 s"] });
   });
+
+  test("says of a thread without a health of its own what keeps it", () => {
+    const { reasons } = joinedHealth(running, [null, null], ["it has been loading its module for 4 s", null], []);
+    expect(reasons).toEqual(["worker 1: it has been loading its module for 4 s", "worker 2: it is loading its module"]);
+  });
 });

@@ -47,7 +47,7 @@ function reasonsOf(health: Health | null, silence: string | null, { phase }: Lif
     return [];
   }
   if (health === null) {
-    return ["it is loading its module"];
+    return [silence ?? "it is loading its module"];
   }
   return silence === null ? health.reasons : [silence, ...health.reasons];
 }

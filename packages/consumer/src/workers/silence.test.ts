@@ -69,3 +69,11 @@ test("health names a silence within 5 seconds, and no longer when the thread spe
   silence.heard();
   expect(silence.reasonIn("running")).toBeNull();
 });
+
+test("health names a thread that loads its module, and for how long", () => {
+  const silence = new Silence(40_000);
+  Array.from({ length: 12 }, () => silence.passed(onTime));
+  expect(silence.reasonIn(null)).toBe(
+    "it has been loading its module for 12 s: the module's own code, or the function that makes the consumer, has not ended",
+  );
+});

@@ -46,13 +46,16 @@ export class Silence {
     return this.#silentMs > this.#allowedMs(phase);
   }
 
-  /** What `health()` says of it; null if the thread spoke a short time ago. */
-  reasonIn(phase: Phase): string | null {
+  /** What `health()` says of it; null if the thread spoke a short time ago. A phase of null: it has made no consumer yet. */
+  reasonIn(phase: Phase | null): string | null {
     if (this.#silentMs <= namedAfterMs) {
       return null;
     }
-    const { doing, why } = wordsFor(phase);
     const seconds = Math.round(this.#silentMs / 1_000);
+    if (phase === null) {
+      return `it has been loading its module for ${seconds} s: the module's own code, or the function that makes the consumer, has not ended`;
+    }
+    const { doing, why } = wordsFor(phase);
     return `it has said nothing for ${seconds} s while it was ${doing}: ${why} ${causes}`;
   }
 

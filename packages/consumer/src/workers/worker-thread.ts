@@ -84,9 +84,9 @@ export class WorkerThread {
     return this.#health;
   }
 
-  /** Why its health is old; null if it is not. */
+  /** Why its health is old, or not there yet; null if it is not. */
   get silence(): string | null {
-    return this.#health === null || this.#isStopped ? null : this.#silence.reasonIn(this.#health.phase);
+    return this.#isStopped ? null : this.#silence.reasonIn(this.#health?.phase ?? null);
   }
 
   get isStopped(): boolean {
@@ -102,13 +102,16 @@ export class WorkerThread {
     this.#worker.postMessage(message);
   }
 
-  /** Notes that one more interval has passed, and ends the thread if it has said nothing for too long. */
+  /**
+   * Notes that one more interval has passed, and ends the thread if it has said nothing for too long. A thread that loads its module has all the
+   * time that it takes: the module may wait for a database.
+   */
   look(passed: PassedInterval): void {
-    if (this.#health === null || this.#isStopped) {
+    if (this.#isStopped) {
       return;
     }
     this.#silence.passed(passed);
-    if (this.#silence.isTooLong(this.#health.phase)) {
+    if (this.#health !== null && this.#silence.isTooLong(this.#health.phase)) {
       this.#fail(this.#silence.textOf(this.#health.phase));
       this.terminate();
     }
