@@ -777,6 +777,35 @@ describe("tables", () => {
     });
   });
 
+  test.each([
+    ["date", "0001-13-45", "22008", "date"],
+    ["timestamp", "999999-01-01 00:00:00", "22008", "timestamp without time zone"],
+    ["varchar(3)", "a secret", "22001", "character varying"],
+    ["numeric(5,2)", "123456.78", "22003", "numeric"],
+    ["bit(2)", "101", "22026", '"bit"'],
+    ["copy.short", "a secret", "22001", "character varying"],
+    ["text", "a\0b", "22021", "text"],
+    ["inet", "nowhere", "22P02", "inet"],
+    ["integer[]", "{1,x}", "22P02", "integer[]"],
+  ])("name the column of %s that refuses %j, and never the value", async (type, n, state, named) => {
+    await pool.query(
+      `create schema copy; create domain copy.short as varchar(3);
+       create table copy.orders (id bigint primary key, other varchar(9), n ${type}, list integer[], doc json, at timestamptz)`,
+    );
+    const sink = await claimed({ create: false });
+    const more = { other: "5.5", list: [1, 2], doc: '{"a":1}', at: "2026-01-01T00:00:00Z" };
+    const refused: unknown = await apply(sink, 2n, created(1, { ...more, n: null }), created(2, { ...more, n })).catch(
+      (reason: unknown) => reason,
+    );
+    expect(refused).toMatchObject({ code: "rejected", retriable: false, cause: { code: state } });
+    expect((refused as Error).message).toContain(
+      `. "copy"."orders": the column "n" is ${named}, and does not take the value of a row: alter`,
+    );
+    expect((refused as Error).message).not.toContain(n);
+    await apply(sink, 2n, created(3, { ...more, n: null }));
+    expect(await rows("select id from copy.orders")).toEqual([{ id: "3" }]);
+  });
+
   test("refuse a text that is too long for the domain of its column, and never cut it off", async () => {
     await pool.query(
       `create schema copy; create domain copy.short as varchar(3); create domain copy.code as copy.short check (value <> 'no');

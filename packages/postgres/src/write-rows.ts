@@ -1,9 +1,10 @@
 import { type Columns, UNAVAILABLE } from "@cdckit/decode";
-import { holdsNumber, isJson, missingForm } from "./column-type.ts";
-import { isPostgresSinkError, PostgresRefusal, PostgresSinkError } from "./errors.ts";
+import { holdsNumber } from "./column-type.ts";
+import { PostgresSinkError } from "./errors.ts";
 import { checkNullKeys } from "./null-keys.ts";
 import type { PendingRow } from "./pending-rows.ts";
 import { quoteName, quoteTable } from "./quote.ts";
+import { withColumn } from "./refused-column.ts";
 import { groupsOf, type RowGroup } from "./row-groups.ts";
 import type { TableColumns, Target } from "./tables.ts";
 import type { Statements } from "./transaction.ts";
@@ -54,7 +55,7 @@ export async function writeRows(
       try {
         return await statements.query({ text, values });
       } catch (error) {
-        throw withColumn(error, target, bound, sameShape, columns);
+        throw await withColumn(error, statements, { target, names: bound, values, rows: sameShape, columns });
       }
     }
 
@@ -81,30 +82,6 @@ export async function writeRows(
       await upsert();
     }
   }
-}
-
-/**
- * The error with the column whose texts its type does not read, if it is about a value (SQLSTATE class 22): PostgreSQL's own error names no column
- * then, and its message quotes the value.
- */
-function withColumn(error: unknown, target: Target, names: readonly string[], rows: readonly Columns[], columns: TableColumns): unknown {
-  if (!isPostgresSinkError(error) || !(error.cause instanceof PostgresRefusal) || !error.cause.code.startsWith("22")) {
-    return error;
-  }
-  for (const name of names) {
-    const { type, hasPlainTexts } = columns.get(name) ?? { type: "text", hasPlainTexts: true };
-    const form =
-      hasPlainTexts && isJson(type) ? undefined : rows.map((row) => missingForm(type, row[name])).find((found) => found !== null);
-    if (form !== undefined) {
-      return new PostgresSinkError(
-        error.code,
-        `${error.message.replace(/^\[[^\]]*\] /, "")}. ${quoteTable(target)}: the column ${quoteName(name)} is ${type}, and a row has a text that is ` +
-          `no ${form}: alter the column to a type that reads it, or correct the source`,
-        { cause: error.cause },
-      );
-    }
-  }
-  return error;
 }
 
 function arraysOf(target: Target, names: readonly string[], rows: readonly Columns[], columns: TableColumns): (string | null)[][] {
