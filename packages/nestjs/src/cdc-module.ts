@@ -2,6 +2,7 @@ import { type Consumer, createConsumer, type ConsumerOptions } from "@cdckit/con
 import type { DynamicModule, FactoryProvider, ModuleMetadata } from "@nestjs/common";
 import { DiscoveryModule, DiscoveryService, ModulesContainer } from "@nestjs/core";
 import { CdcService } from "./cdc-service.ts";
+import { NestCdcError } from "./errors.ts";
 
 /** How the options of the consumer are made when other providers are needed for it. */
 export interface CdcModuleAsyncOptions extends Pick<ModuleMetadata, "imports"> {
@@ -24,6 +25,13 @@ export class CdcModule {
   static forRootAsync({ imports = [], inject = [], useFactory }: CdcModuleAsyncOptions): DynamicModule {
     const makeConsumer = async (...dependencies: never[]): Promise<Consumer> => createConsumer(await useFactory(...dependencies));
     const makeService = (consumer: Consumer, discovery: DiscoveryService, modules: ModulesContainer): CdcService => {
+      const [, second] = [...modules.values()].filter(({ metatype }) => metatype === CdcModule);
+      if (second !== undefined) {
+        throw new NestCdcError(
+          "invalid-handler",
+          "CdcModule is imported twice, and each handler would be one of both consumers: import it once, and give its consumer the topics of both",
+        );
+      }
       startLastAndStopFirst(modules);
       return new CdcService(consumer, discovery);
     };

@@ -1,6 +1,6 @@
 import { type ConsumerOptions, silentLogger } from "@cdckit/consumer";
 import { memory } from "@cdckit/testkit";
-import { Injectable, Module, Scope } from "@nestjs/common";
+import { type DynamicModule, Injectable, Module, Scope } from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
 import { expect, test } from "vitest";
 import { CdcHandler, CdcModule, isNestCdcError } from "./index.ts";
@@ -15,7 +15,7 @@ function handlersOf(scope: Scope): new () => object {
   return Orders;
 }
 
-async function startError(provider: new () => object): Promise<unknown> {
+function moduleOf(): DynamicModule {
   const options: ConsumerOptions = {
     driver: memory({ topics: { "shop.public.orders": 1 } }),
     groupId: "nest",
@@ -23,8 +23,12 @@ async function startError(provider: new () => object): Promise<unknown> {
     logger: silentLogger,
     signals: false,
   };
+  return CdcModule.forRoot(options);
+}
+
+async function startError(provider: new () => object, imports: readonly DynamicModule[] = [moduleOf()]): Promise<unknown> {
   class App {}
-  Module({ imports: [CdcModule.forRoot(options)], providers: [provider] })(App);
+  Module({ imports: [...imports], providers: [provider] })(App);
   try {
     const app = await NestFactory.createApplicationContext(App, { logger: false, abortOnError: false });
     await app.close();
@@ -45,6 +49,17 @@ test.each([
 });
 
 test("a handler of a provider of the default scope is taken", async () => expect(await startError(handlersOf(Scope.DEFAULT))).toBeNull());
+
+test("a module that is imported twice is refused: both consumers would call every handler", async () => {
+  const error = await startError(handlersOf(Scope.DEFAULT), [moduleOf(), moduleOf()]);
+  expect(isNestCdcError(error)).toBe(true);
+  expect((error as Error).message).toContain("[invalid-handler] CdcModule is imported twice");
+});
+
+test("one module may be imported in several places", async () => {
+  const module = moduleOf();
+  expect(await startError(handlersOf(Scope.DEFAULT), [module, module])).toBeNull();
+});
 
 test.each<[string, object]>([
   ["a generator method", { *taken() {} }.taken],
