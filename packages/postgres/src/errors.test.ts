@@ -35,6 +35,13 @@ describe("what PostgreSQL refuses", () => {
     expect(fromStatement(databaseError("40001"), "writing")).toMatchObject({ code: "unavailable", retriable: true });
   });
 
+  test("says in its message which column and constraint it is about, which logs and health() show", () => {
+    expect(fromStatement(databaseError("23514"), "writing to orders").message).toBe(
+      '[rejected] writing to orders: PostgreSQL refused it with SQLSTATE 23514 (column "note", constraint "orders_note_check"); the appendix of ' +
+        "error codes in PostgreSQL's manual says what it means",
+    );
+  });
+
   test("is not what Node's own codes say, also where they have five characters", () => {
     const broken = Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
     expect(fromStatement(broken, "writing")).toMatchObject({ code: "unavailable", cause: broken });

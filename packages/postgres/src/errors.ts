@@ -1,4 +1,5 @@
 import { helpUrlOf } from "./help-url.ts";
+import { quoteName } from "./quote.ts";
 
 /** Every way in which the sink can fail. A code is written here and nowhere else. */
 export type PostgresSinkErrorCode =
@@ -131,9 +132,17 @@ export function fromStatement(error: unknown, what: string): PostgresSinkError {
     ? new PostgresSinkError("unavailable", `${what}: PostgreSQL could not do it now (${state}); the batch is tried again`, { cause })
     : new PostgresSinkError(
         "rejected",
-        `${what}: PostgreSQL refused it with SQLSTATE ${state}; the appendix of error codes in PostgreSQL's manual says what it means`,
+        `${what}: PostgreSQL refused it with SQLSTATE ${state}${namesOf(cause)}; the appendix of error codes in PostgreSQL's manual says what it means`,
         { cause },
       );
+}
+
+/** What a refusal is about, where PostgreSQL says it: the column of a null, the constraint of a double. */
+function namesOf({ about }: PostgresRefusal): string {
+  const named = (["column", "constraint"] as const).flatMap((kind) =>
+    about[kind] === undefined ? [] : [`${kind} ${quoteName(about[kind])}`],
+  );
+  return named.length === 0 ? "" : ` (${named.join(", ")})`;
 }
 
 /** Refusals of a connection that a retry cannot help, by SQLSTATE: appendix A of PostgreSQL's manual, classes 28 and 3D. */
