@@ -75,6 +75,7 @@ const kindByCode: Readonly<Record<string, FailureKind>> = {
   fenced: "permanent",
   "table-for-failed": "permanent", // how our PostgreSQL sink says that the user's function did
   "login-failed": "permanent",
+  "42501": "permanent", // PostgreSQL: a missing right, which every record of the table meets
 };
 
 /** SQLSTATE classes, as PostgreSQL's clients give them in `code`. Classes that are not listed are unclear. */
