@@ -254,6 +254,30 @@ await describeWithKafka("cdc-bench redrive on a broker", (kafka) => {
     expect((await read(topic)).map(({ key }) => key)).toEqual(["0", "1", "6", "7", "8", "9"]);
   });
 
+  test("a redrive that fails says what it has written before, and the same command goes on from there", async () => {
+    const [topic, dead] = [uniqueName("orders"), uniqueName("orders.dead")];
+    const configEntries = [{ name: "max.message.bytes", value: "100000" }];
+    await createTopics(admin, [{ topic, configEntries }, { topic: dead }]);
+    const headers = {
+      "__connect.errors.topic": topic,
+      "__connect.errors.partition": "0",
+      "__connect.errors.offset": "0",
+      "__connect.errors.exception.message": "[malformed] no",
+    };
+    const small = Array.from({ length: 600 }, (_, id) => ({ key: `${id}`, value: "x", headers }));
+    await producer.send({ topic: dead, messages: [...small, { key: "large", value: "x".repeat(150_000), headers }] });
+    const failed = await redrive("--topic", dead, "--json");
+    expect(failed.code, failed.stderr).toBe(3);
+    expect(JSON.parse(failed.stdout)).toMatchObject({ aborted: true, redriven: 500, records: 500 });
+    await admin.alterConfigs({
+      validateOnly: false,
+      resources: [{ type: 2, name: topic, configEntries: [{ name: "max.message.bytes", value: "1000000" }] }],
+    });
+    const rest = await redrive("--topic", dead, "--json");
+    expect(JSON.parse(rest.stdout), rest.stderr).toMatchObject({ aborted: false, redriven: 101 });
+    expect(new Set((await read(topic)).map(({ key }) => key)).size).toBe(601);
+  });
+
   test("single dead letters come back once each, and one that fails every time is refused", async () => {
     const { topic, dead, handled, expectedDead, mend } = await failAndMend("dead-letter");
     expect((await redrive("--topic", dead, "--filter", "code=invalid-row")).code).toBe(4);

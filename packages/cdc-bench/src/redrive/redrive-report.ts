@@ -4,6 +4,8 @@ import type { RedriveTally } from "./redrive-tally.ts";
 
 export interface RedriveReport {
   readonly aborted: boolean;
+  /** What ended it before its end; null if nothing did. What the tally counts was written and committed before. */
+  readonly failure: Error | null;
   readonly dryRun: boolean;
   readonly deadLetterTopic: string;
   readonly groupId: string;
@@ -38,8 +40,15 @@ export function redriveText(report: RedriveReport): string {
     tally.notDeadLetters > 0 ? `  ${formatCount(tally.notDeadLetters)} without the headers of a dead letter: left\n` : "",
     tally.refused > 0 ? refusedText(report) : "",
     dryRun ? "nothing was written, nothing committed\n" : `progress is kept by group ${groupId}\n`,
-    report.aborted ? "interrupted: the same command goes on from here\n" : "",
+    earlyEndText(report),
   ].join("");
+}
+
+function earlyEndText({ aborted, failure, dryRun }: RedriveReport): string {
+  if (!aborted && failure === null) {
+    return "";
+  }
+  return `${aborted ? "interrupted" : "failed"}: the same command ${dryRun ? "begins again" : "goes on from here"}\n`;
 }
 
 function refusedText({ tally, deadLetterTopic }: RedriveReport): string {
@@ -50,11 +59,11 @@ function refusedText({ tally, deadLetterTopic }: RedriveReport): string {
 }
 
 export function redriveJson(report: RedriveReport): Readonly<Record<string, unknown>> {
-  const { aborted, dryRun, deadLetterTopic, groupId, to, tally } = report;
+  const { aborted, failure, dryRun, deadLetterTopic, groupId, to, tally } = report;
   return {
     schemaVersion: 1,
     command: "redrive",
-    aborted,
+    aborted: aborted || failure !== null,
     dryRun,
     deadLetterTopic,
     groupId,

@@ -25,6 +25,9 @@ export async function redrive(flags: RedriveFlags, terminal: Terminal): Promise<
   try {
     const report = await redriveTopic(flags, connection, terminal);
     await sink.write(flags.json === true ? `${toJsonText(redriveJson(report))}\n` : redriveText(report));
+    if (report.failure !== null) {
+      throw report.failure;
+    }
     return endOf(report);
   } finally {
     await sink.close();
@@ -69,8 +72,14 @@ async function redriveTopic(flags: RedriveFlags, connection: ClusterConnection, 
           countsOffsets: true,
         })),
     });
-    await run.run();
-    return { aborted: terminal.interrupt.aborted, dryRun: isDryRun, deadLetterTopic, groupId, to, tally };
+    const failure = await run.run().then(
+      () => null,
+      (error: Error) => error,
+    );
+    if (failure !== null && tally.records === 0) {
+      throw failure; // nothing was written that a report could tell of
+    }
+    return { aborted: terminal.interrupt.aborted, failure, dryRun: isDryRun, deadLetterTopic, groupId, to, tally };
   } finally {
     observer.end();
     await cluster.close();
