@@ -190,7 +190,7 @@ await describeWithKafka("cdc-bench on a broker", (kafka) => {
     expect(stdout).toContain(`${avroTopic}: 9 records are confluent + avro + debezium`);
   });
 
-  test("doctor, run and inspect say what an open transaction holds back, and read up to it", async () => {
+  test("all commands that read topics say what an open transaction holds back, and read up to it", async () => {
     const records = await loadRecording(bundledRecording("salesorderdetail/json").file);
     const topic = await topicOf(records.slice(0, 5), 1);
     const transactional = client.producer({ transactionalId: uniqueName("tx"), maxInFlightRequests: 1, idempotent: true });
@@ -204,12 +204,15 @@ await describeWithKafka("cdc-bench on a broker", (kafka) => {
       const doctor = await cdcBench(["doctor", ...named]);
       expect(doctor.code, doctor.stdout).toBe(0);
       expect(doctor.stdout).toContain(`${topic}: 1 partition, at most 5 records\nWARNING  topic         ${note}`);
-      const commands = [["run"], ["run", "--processes", "1"], ["inspect"], ["inspect", "--from", "-2"]];
+      const comparing = ["compare", "--rounds", "1", "--no-peers"];
+      const commands = [["run"], ["run", "--processes", "1"], ["inspect"], ["inspect", "--from", "-2"], ["types"], comparing];
       for (const command of commands) {
         const { code, stderr } = await cdcBench([...command, ...named]);
         expect(code, stderr).toBe(0);
         expect(stderr.split(note), command.join(" ")).toHaveLength(2); // once
       }
+      const hints = await cdcBench(["hints", ...cluster, "--from", topic]);
+      expect([hints.code, hints.stderr], hints.stderr).toEqual([4, expect.stringContaining(note)]); // its rows carry no schema
     } finally {
       await transaction.abort();
       await transactional.disconnect();

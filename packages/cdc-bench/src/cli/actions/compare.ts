@@ -4,6 +4,7 @@ import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { cleanLeftovers, type Leftovers, openLeftovers } from "../../leftovers/leftovers.ts";
 import { createRemover } from "../../leftovers/removers.ts";
 import { type ClusterConnection, fetchLimitsOf } from "../../load/connection.ts";
+import { heldBackNote } from "../../load/held-back.ts";
 import { openSchemas, requireRegistry } from "../../load/schemas.ts";
 import type { ClusterSource, Source } from "../../load/source.ts";
 import { openTopicSource } from "../../load/topic-source.ts";
@@ -118,6 +119,7 @@ async function play(
   }
   const topicSource = await openTopicSource({ ...source, topics }, logger);
   try {
+    (await topicSource.heldBack()).forEach((heldBack) => observer.note(heldBackNote(heldBack)));
     const empty = topicSource.extents.find(({ maxRecords }) => maxRecords === 0n);
     if (empty !== undefined) {
       throw new BenchError("too-few-messages", `${empty.topic} has no records: seed it (cdc-bench produce), or compare others.`);

@@ -4,13 +4,12 @@ import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { createInspector, type Inspected } from "../../inspect/inspector.ts";
 import type { Mask } from "../../inspect/mask.ts";
 import { selectExtent } from "../../inspect/start-position.ts";
-import { heldBackNote } from "../../load/held-back.ts";
 import { readHints } from "../../load/hints.ts";
-import { type FeedRange, type FeedWorld, openRecordFeed } from "../../load/record-feed.ts";
+import { type FeedRange, openRecordFeed } from "../../load/record-feed.ts";
 import { missingSchemasHint, openSchemas } from "../../load/schemas.ts";
 import { createInspectTally, type InspectTally } from "../../inspect/inspect-tally.ts";
 import { type InspectTextOptions, recordText } from "../../inspect/inspect-text.ts";
-import { createObserver, type Observer } from "../../observe/observer.ts";
+import { createObserver } from "../../observe/observer.ts";
 import { formatCount } from "../../report/quantities.ts";
 import { openResultSink } from "../../report/result-sink.ts";
 import { plainStyle, styleOf } from "../../report/text-style.ts";
@@ -19,6 +18,7 @@ import { untypedNotes } from "../../report/untyped-notes.ts";
 import { readerLeft, type Terminal } from "../../terminal.ts";
 import { eventFilterOf, type InspectFlags, maskOf, recordFilterOf, refuseContradictions } from "../inspect-options.ts";
 import { resolveSource } from "../resolve-source.ts";
+import { feedWorldOf } from "./feed-world.ts";
 
 /** Prints the records of the source that the filters let through. One that cannot be decoded is a line like the others. */
 export async function inspect(flags: InspectFlags, terminal: Terminal): Promise<ExitCode> {
@@ -39,7 +39,7 @@ export async function inspect(flags: InspectFlags, terminal: Terminal): Promise<
     isExplained: flags.explain === true,
   });
   const textOf = textOptionsOf(flags, terminal, maskOf(flags));
-  const world = feedWorldOf(terminal, observer);
+  const world = feedWorldOf(terminal, (text) => observer.note(text));
   let shown = 0;
   let failure: BenchError | null = null;
   try {
@@ -76,10 +76,6 @@ export async function inspect(flags: InspectFlags, terminal: Terminal): Promise<
   }
   terminal.stderr.write(untypedNotes(untyped));
   return conclude(tally, failure, terminal, flags.follow === true);
-}
-
-function feedWorldOf({ interrupt, logger }: Terminal, observer: Observer): FeedWorld {
-  return { interrupt, ...(logger && { logger }), onHeldBack: (heldBack) => observer.note(heldBackNote(heldBack)) };
 }
 
 /** A topic that was not read to its end is an error after the summary of what was read. Any other error is thrown at once. */
