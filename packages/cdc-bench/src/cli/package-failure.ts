@@ -1,5 +1,6 @@
 import { type DecodeError, isDecodeError } from "@cdckit/decode";
 import { isKafkaJsDriverError, type KafkaJsDriverErrorCode } from "@cdckit/kafkajs";
+import { isRegistryError } from "@cdckit/registry";
 import { isRecordingError } from "@cdckit/testkit";
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
 import { isRegistryAtFault } from "../registry-fault.ts";
@@ -12,6 +13,11 @@ export function verdictOfPackages(error: unknown): FailureVerdict {
   }
   if (isDecodeError(error)) {
     return { sentence: sentenceOf(error), code: isRegistryAtFault(error) ? exitCodes.connection : exitCodes.decodeErrors };
+  }
+  if (isRegistryError(error)) {
+    // A subject that the registry does not have is like a topic without records: nothing is wrong with the connection.
+    const code = error.code === "not-found" ? exitCodes.tooFewMessages : exitCodes.connection;
+    return { sentence: ended(error.detail.replace(/\.$/, "")), code };
   }
   if (isKafkaJsDriverError(error)) {
     return { sentence: ended(withoutCode(error.message)), code: exitCodeOfDriver[error.code] };

@@ -15,9 +15,12 @@ const other = await serve();
 /** Nobody listens there any more. */
 const nobody = await serve();
 nobody.close();
+/** A registry without subjects. */
+const empty = await serve(() => [404, '{"error_code":40401,"message":"Subject not found."}']);
 
 afterAll(() => {
   other.close();
+  empty.close();
   down.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -68,6 +71,19 @@ describe.each([
     expect(code).toBe(exitCodes.connection);
     expect(stderr).toContain(url);
   });
+});
+
+test.each([
+  ["types", ["--topics", "x"]],
+  ["hints", ["--from", "x-value"]],
+] as const)("cdc-bench %s, which asks the registry alone, ends with what is wrong there", async (command, args) => {
+  const refused = await cdcBench(command, ...args, "--registry", nobody.url);
+  expect(refused.code, refused.stderr).toBe(exitCodes.connection);
+  expect(refused.stderr).toContain(nobody.url);
+  expect(refused.stderr).toContain("is it running");
+  const missing = await cdcBench(command, ...args, "--registry", empty.url);
+  expect(missing.code, missing.stderr).toBe(exitCodes.tooFewMessages);
+  expect(`${refused.stderr}${missing.stderr}`).not.toContain("unexpected");
 });
 
 test("cdc-bench run, if the registry goes away, reports the topics before, and ends with what to check", async () => {
