@@ -81,6 +81,16 @@ export async function openCluster(connection: ClusterConnection, logger: Logger 
   return new AdminCluster(kafka, admin, connection);
 }
 
+/** Fails with a sentence if the brokers take a connection and answer nothing, as a port of something else may. */
+export async function requireAnswer(connection: ClusterConnection): Promise<void> {
+  const cluster = await openCluster(connection);
+  try {
+    await cluster.topicNames();
+  } finally {
+    await cluster.close();
+  }
+}
+
 /** A group of our own that nobody else can be in. */
 export function throwAwayGroup(): string {
   return `cdc-bench-${process.pid}-${Math.random().toString(36).slice(2, 10)}`;

@@ -3,7 +3,7 @@ import { type Leftovers, openLeftovers } from "../../leftovers/leftovers.ts";
 import { createRemover, type RemoverAccess } from "../../leftovers/removers.ts";
 import { brokersText } from "../../leftovers/removers/kafka.ts";
 import type { Thing } from "../../leftovers/thing.ts";
-import { extentOf, type TopicExtent } from "../../load/cluster.ts";
+import { extentOf, requireAnswer, type TopicExtent } from "../../load/cluster.ts";
 import { committedOffsets } from "../../load/committed-offsets.ts";
 import type { ClusterConnection } from "../../load/connection.ts";
 import { explainRefusal } from "../../load/explain-refusal.ts";
@@ -36,13 +36,14 @@ export interface ClusterAccess {
   close(): Promise<void>;
 }
 
-/** Reaches the brokers, or fails with a sentence. */
+/** Reaches the brokers, or fails with a sentence. Nothing is made, or noted as made, before they have answered. */
 export async function openClusterAccess(
   command: string,
   connection: ClusterConnection,
   terminal: Terminal,
   access: Omit<RemoverAccess, "connection"> = {},
 ): Promise<ClusterAccess> {
+  await requireAnswer(connection);
   const kafka = createKafkaClient(connection, 3, { requestTimeout: requestTimeoutMs });
   const admin = kafka.admin({ retry: { retries: 1, initialRetryTime: 100 } });
   try {
