@@ -28,6 +28,10 @@ export async function openDatabase(address: string): Promise<Database> {
 
 /** Which database an address means. Another one is a usage error. */
 export function databaseKindOf(address: string): DatabaseKind {
+  if (!URL.canParse(address) && /^\w+:\/\//.test(address)) {
+    // Without the address: it may hold a password.
+    throw new BenchError("usage", "the address of the database cannot be read: percent-encode what is special in user and password.");
+  }
   if (/^postgres(ql)?:\/\//.test(address)) {
     return "postgresql";
   }
@@ -52,9 +56,14 @@ function explainDatabase(address: string, error: unknown, otherwise: string): Er
     return error;
   }
   const { host } = new URL(address);
-  const code = databaseErrorCode(error) || "no code";
+  const code = databaseErrorCode(error) || (isTimeoutOfPg(error) ? "ETIMEDOUT" : "no code");
   const what = reasons.find(([codes]) => codes.test(code))?.[1] ?? `${otherwise} (${code})`;
   return new BenchError("connection", `the database at ${host} ${what}${what.endsWith("?") ? "" : "."}`, { cause: error });
+}
+
+/** pg gives its own time-out no code. */
+function isTimeoutOfPg(error: unknown): boolean {
+  return error instanceof Error && /^(timeout expired|Connection terminated due to connection timeout)$/.test(error.message);
 }
 
 const reasons: readonly (readonly [codes: RegExp, sentence: string])[] = [

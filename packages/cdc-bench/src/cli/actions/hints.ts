@@ -4,6 +4,7 @@ import { BenchError } from "../../bench-error.ts";
 import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { hintsOfDatabase } from "../../hints/database-columns.ts";
 import type { RegistryConnection } from "../../load/connection.ts";
+import { openDatabase } from "../../load/database.ts";
 import { openRecordFeed } from "../../load/record-feed.ts";
 import { openRegistry, openSchemas } from "../../load/schemas.ts";
 import type { Source } from "../../load/source.ts";
@@ -43,7 +44,12 @@ async function columnsFrom(flags: HintsFlags, terminal: Terminal): Promise<Colum
     if (named === undefined) {
       throw new BenchError("usage", "which table of the database? Give --table SCHEMA.NAME, or --for TOPIC.");
     }
-    return hintsOfDatabase(from, named);
+    const database = await openDatabase(from);
+    try {
+      return await hintsOfDatabase(database, named);
+    } finally {
+      await database.close();
+    }
   }
   if (file !== undefined) {
     return columnsOfRecords(resolveSource(flags, terminal.env), flags, terminal);
