@@ -11,7 +11,7 @@ import { deadLetterRecord, type SetAsideReason } from "./dead-letter-record.ts";
 import { coordinatesOf, deadLetterErrorOf, haltErrorOf, type RecordPlace } from "./failure.ts";
 import type { ResolvedFailureOptions } from "./failure-options.ts";
 import { place as placeText } from "./halt.ts";
-import { LetterLine } from "./letter-line.ts";
+import { DeadLetterWriter } from "./dead-letter-writer.ts";
 import { ParkedKeys } from "./parked-keys.ts";
 import { codeOf } from "../user-code/user-value.ts";
 import { backOffMs } from "./retry-policy.ts";
@@ -34,11 +34,11 @@ export class DeadLetters {
   readonly parkedKeys: ParkedKeys;
   readonly breaker: PoisonBreaker;
   readonly #parts: DeadLetterParts;
-  readonly #line: LetterLine;
+  readonly #writer: DeadLetterWriter;
 
   constructor(parts: DeadLetterParts) {
     this.#parts = parts;
-    this.#line = new LetterLine(parts.send);
+    this.#writer = new DeadLetterWriter(parts.send);
     this.parkedKeys = new ParkedKeys(parts.options.maxParkedKeys);
     this.breaker = new PoisonBreaker(parts.options.breaker);
   }
@@ -97,11 +97,11 @@ export class DeadLetters {
         await fence.leased();
         continue;
       }
-      const outcome = await this.#line.write(record, fence, isAlone);
+      const outcome = await this.#writer.write(record, fence, isAlone);
       if (outcome === "written") {
         return true;
       }
-      if (outcome === "held") {
+      if (outcome === "fenced") {
         continue;
       }
       wait.failed(outcome.error);

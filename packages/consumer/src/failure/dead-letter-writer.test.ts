@@ -5,7 +5,7 @@ import { Lease } from "../delivery/lease.ts";
 import type { OutgoingRecord } from "../driver.ts";
 import { silentLogger } from "../observe/logger.ts";
 import { Waits } from "../observe/waits.ts";
-import { LetterLine } from "./letter-line.ts";
+import { DeadLetterWriter } from "./dead-letter-writer.ts";
 
 function openFence(): Fence {
   const clock = virtualClock();
@@ -17,16 +17,16 @@ function letterOf(text: string): OutgoingRecord {
   return { topic: "dead", key: null, value: Buffer.from(text), headers: [] };
 }
 
-/** A line whose writes are answered by the test, with the texts of each write. */
+/** A writer whose writes are answered by the test, with the texts of each write. */
 function setUp() {
   const writes: string[][] = [];
   const answers: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
-  const line = new LetterLine((records) => {
+  const writer = new DeadLetterWriter((records) => {
     writes.push(records.map(({ value }) => String(value)));
     return new Promise((resolve, reject) => answers.push({ resolve, reject }));
   });
   const fence = openFence();
-  const write = (text: string, isAlone = false, at = fence) => line.write(letterOf(text), at, isAlone);
+  const write = (text: string, isAlone = false, at = fence) => writer.write(letterOf(text), at, isAlone);
   return { writes, answers, write };
 }
 
@@ -61,7 +61,7 @@ test("a failure of several letters is nobody's own: each is written alone then, 
   expect(writes.slice(2)).toEqual([["b"], ["c"]]);
 });
 
-test("a letter whose partition goes while it waits in the line is not written", async () => {
+test("a letter whose partition goes while it waits is not written", async () => {
   const { writes, answers, write } = setUp();
   const fence = openFence();
   const all = [write("a"), write("gone", false, fence), write("b")];
@@ -69,7 +69,7 @@ test("a letter whose partition goes while it waits in the line is not written", 
   answers[0]?.resolve();
   await all[0];
   answers[1]?.resolve();
-  expect(await Promise.all(all)).toEqual(["written", "held", "written"]);
+  expect(await Promise.all(all)).toEqual(["written", "fenced", "written"]);
   expect(writes).toEqual([["a"], ["b"]]);
 });
 

@@ -1,15 +1,15 @@
 import type { Fence } from "../delivery/fence.ts";
 import type { OutgoingRecord } from "../driver.ts";
 
-/** What became of a letter: "held" if its partition went, or may belong to another member, before it was written. */
-export type LetterOutcome = "written" | "held" | { readonly error: unknown; readonly wasAlone: boolean };
+/** What became of a letter: "fenced" if its partition went, or may belong to another member, before it was written. */
+export type DeadLetterOutcome = "written" | "fenced" | { readonly error: unknown; readonly wasAlone: boolean };
 
 interface Letter {
   readonly record: OutgoingRecord;
   readonly fence: Fence;
   /** It is written with no other one, so that a failure is its own. */
   readonly isAlone: boolean;
-  readonly settle: (outcome: LetterOutcome) => void;
+  readonly settle: (outcome: DeadLetterOutcome) => void;
 }
 
 /** What is written together: far below what brokers accept as one batch. */
@@ -20,7 +20,7 @@ const maxBytes = 262_144;
  * Writes dead letters in the order in which they come, one write after the other. Letters that come during a write go together with the next
  * one: each alone would wait for the answers to all of those before it.
  */
-export class LetterLine {
+export class DeadLetterWriter {
   readonly #send: (records: readonly OutgoingRecord[]) => Promise<void>;
   readonly #waiting: Letter[] = [];
   #isWriting = false;
@@ -30,7 +30,7 @@ export class LetterLine {
   }
 
   /** Never rejects. If nothing is being written, the write begins in the same turn. */
-  write(record: OutgoingRecord, fence: Fence, isAlone: boolean): Promise<LetterOutcome> {
+  write(record: OutgoingRecord, fence: Fence, isAlone: boolean): Promise<DeadLetterOutcome> {
     return new Promise((settle) => {
       this.#waiting.push({ record, fence, isAlone, settle });
       if (!this.#isWriting) {
@@ -51,11 +51,11 @@ export class LetterLine {
     this.#isWriting = false;
   }
 
-  /** The next letters that may be written. A wait in the line may be long, so each fence is asked again. */
+  /** The next letters that may be written. The wait may be long, so each fence is asked again. */
   #next(): readonly Letter[] {
     const letters = this.#waiting.splice(0, this.#countOfNext());
-    letters.filter(isHeld).forEach(({ settle }) => settle("held"));
-    return letters.filter((letter) => !isHeld(letter));
+    letters.filter(isFenced).forEach(({ settle }) => settle("fenced"));
+    return letters.filter((letter) => !isFenced(letter));
   }
 
   #countOfNext(): number {
@@ -67,7 +67,7 @@ export class LetterLine {
     return end === -1 ? this.#waiting.length : end;
   }
 
-  async #outcomeOf(letters: readonly Letter[]): Promise<LetterOutcome> {
+  async #outcomeOf(letters: readonly Letter[]): Promise<DeadLetterOutcome> {
     try {
       await this.#send(letters.map(({ record }) => record));
       return "written";
@@ -77,7 +77,7 @@ export class LetterLine {
   }
 }
 
-function isHeld({ fence }: Letter): boolean {
+function isFenced({ fence }: Letter): boolean {
   return fence.isClosed || fence.mustWait;
 }
 
