@@ -25,14 +25,14 @@ export class CdcModule {
   static forRootAsync({ imports = [], inject = [], useFactory }: CdcModuleAsyncOptions): DynamicModule {
     const makeConsumer = async (...dependencies: never[]): Promise<Consumer> => createConsumer(await useFactory(...dependencies));
     const makeService = (consumer: Consumer, discovery: DiscoveryService, modules: ModulesContainer): CdcService => {
-      const [, second] = [...modules.values()].filter(({ metatype }) => metatype === CdcModule);
-      if (second !== undefined) {
+      const own = [...modules.values()].filter(({ metatype }) => metatype === CdcModule);
+      if (own.length > 1) {
         throw new NestCdcError(
           "invalid-handler",
           "CdcModule is imported twice, and each handler would be one of both consumers: import it once, and give its consumer the topics of both",
         );
       }
-      startLastAndStopFirst(modules);
+      own.forEach(startLastAndStopFirst);
       return new CdcService(consumer, discovery);
     };
     return {
@@ -53,10 +53,6 @@ export class CdcModule {
  * root's distance is 1. A global module counts as farther than all others: the consumer would start before the providers that its handlers
  * use, and would still handle events after they have closed in `onModuleDestroy`.
  */
-function startLastAndStopFirst(modules: ModulesContainer): void {
-  for (const module of modules.values()) {
-    if (module.metatype === CdcModule) {
-      module.distance = -1;
-    }
-  }
+function startLastAndStopFirst(module: { distance: number }): void {
+  module.distance = -1;
 }

@@ -17,7 +17,7 @@ export function verdictOfPackages(error: unknown): FailureVerdict {
   if (isRegistryError(error)) {
     // A subject that the registry does not have is like a topic without records: nothing is wrong with the connection.
     const code = error.code === "not-found" ? exitCodes.tooFewMessages : exitCodes.connection;
-    return { sentence: ended(error.detail.replace(/\.$/, "")), code };
+    return { sentence: ended(withoutCode(error.message)), code };
   }
   if (isKafkaJsDriverError(error)) {
     return { sentence: ended(withoutCode(error.message)), code: exitCodeOfDriver[error.code] };

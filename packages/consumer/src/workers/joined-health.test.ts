@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { initialState, type LifecycleState } from "../lifecycle.ts";
 import { Counters } from "../observe/counters.ts";
 import type { Health } from "../observe/health.ts";
-import { joinedHealth } from "./joined-health.ts";
+import { joinedHealth, type ThreadReport } from "./joined-health.ts";
 
 const running: LifecycleState = { phase: "running", error: null };
 
@@ -18,6 +18,10 @@ function healthOf(change: Partial<Health>): Health {
     reasons: [],
     ...change,
   };
+}
+
+function reportOf(health: Health | null, silence: string | null = null): ThreadReport {
+  return { health, silence };
 }
 
 const wait = { host: null, place: null, forMs: 5, failures: 0, cause: null };
@@ -36,8 +40,7 @@ describe("the health of a consumer with workers", () => {
           waits: [{ ...wait, what: "the sink", since: 8 }],
           assigned: [{ topic: "t", partition: 1, lag: null, handledTo: null }],
         }),
-      ],
-      [null, null, null],
+      ].map((health) => reportOf(health)),
       ["the logger failed"],
     );
     expect(joined).toMatchObject({ phase: "running", live: true, ready: true, lastProgressAt: 7, reasons: ["the logger failed"] });
@@ -64,17 +67,21 @@ describe("the health of a consumer with workers", () => {
       { live: false, ready: false, reasons: ["stopped", "why"] },
     ],
   ])("%s", (_name, state, workers, expected) => {
-    const { live, ready, reasons } = joinedHealth(state, workers, [], []);
+    const { live, ready, reasons } = joinedHealth(
+      state,
+      workers.map((health) => reportOf(health)),
+      [],
+    );
     expect({ live, ready, reasons }).toEqual(expected);
   });
 
   test("names a thread that says nothing, while its own health still says that all is well", () => {
-    const { ready, reasons } = joinedHealth(running, [healthOf({}), healthOf({})], [null, "it has said nothing for 4 s"], []);
+    const { ready, reasons } = joinedHealth(running, [reportOf(healthOf({})), reportOf(healthOf({}), "it has said nothing for 4 s")], []);
     expect({ ready, reasons }).toEqual({ ready: true, reasons: ["worker 2: it has said nothing for 4 s"] });
   });
 
   test("says of a thread without a health of its own what keeps it", () => {
-    const { reasons } = joinedHealth(running, [null, null], ["it has been loading its module for 4 s", null], []);
+    const { reasons } = joinedHealth(running, [reportOf(null, "it has been loading its module for 4 s"), reportOf(null)], []);
     expect(reasons).toEqual(["worker 1: it has been loading its module for 4 s", "worker 2: it is loading its module"]);
   });
 });

@@ -9,22 +9,24 @@ export interface WorkersHealth extends Health {
   readonly workers: readonly (Health | null)[];
 }
 
+/** What is known of one thread. */
+export interface ThreadReport {
+  /** Null: it has given none yet. */
+  readonly health: Health | null;
+  /** Why its health is old, or not there yet; null if it is not. */
+  readonly silence: string | null;
+}
+
 /**
  * What several members report as one: live while each is, ready when all are. Reasons and waits say whose they are. The lags of all
- * partitions stand beside each other, because a partition has one reader. `silences` say of each thread why its health is old, or null.
+ * partitions stand beside each other, because a partition has one reader.
  */
-export function joinedHealth(
-  state: LifecycleState,
-  workers: readonly (Health | null)[],
-  silences: readonly (string | null)[],
-  notes: readonly string[],
-): WorkersHealth {
+export function joinedHealth(state: LifecycleState, threads: readonly ThreadReport[], notes: readonly string[]): WorkersHealth {
+  const workers = threads.map(({ health }) => health);
   const known = workers.filter((health) => health !== null);
   const isOn = state.phase !== "stopped" && state.error === null;
   const progress = known.map(({ lastProgressAt }) => lastProgressAt).filter((at) => at !== null);
-  const ofWorkers = workers.flatMap((health, index) =>
-    reasonsOf(health, silences[index] ?? null, state).map((reason) => `worker ${index + 1}: ${reason}`),
-  );
+  const ofWorkers = threads.flatMap((thread, index) => reasonsOf(thread, state).map((reason) => `worker ${index + 1}: ${reason}`));
   return withJson({
     phase: state.phase,
     live: isOn && known.every(({ live }) => live),
@@ -42,7 +44,7 @@ export function joinedHealth(
 }
 
 /** Before the start and after the end, all threads are what the whole is. */
-function reasonsOf(health: Health | null, silence: string | null, { phase }: LifecycleState): readonly string[] {
+function reasonsOf({ health, silence }: ThreadReport, { phase }: LifecycleState): readonly string[] {
   if (phase === "idle" || phase === "stopped") {
     return [];
   }

@@ -8,7 +8,7 @@ import { onAbort, type RunOptions, signalOf } from "../run-options.ts";
 import { onStopSignals } from "../stop-signals.ts";
 import { callUser } from "../user-code/user-functions.ts";
 import { toError } from "../user-code/user-value.ts";
-import { joinedHealth, type WorkersHealth } from "./joined-health.ts";
+import { joinedHealth, type ThreadReport, type WorkersHealth } from "./joined-health.ts";
 import type { RunnableConsumer } from "./runnable-consumer.ts";
 import { WorkerThread } from "./worker-thread.ts";
 import { type ResolvedWorkersOptions, resolveWorkersOptions, type WorkersOptions } from "./workers-options.ts";
@@ -33,6 +33,7 @@ const looksPerSilence = 4;
 const graceMs = 1_000;
 /** As in a consumer: its close gets so long after nothing is waited for any more. */
 const forcedCloseMs = 1_000;
+const notStarted: ThreadReport = { health: null, silence: null };
 
 /** Nothing is started before `run()`. Throws a `ConsumerError` that names a wrong option. */
 export function createWorkersConsumer(options: WorkersOptions): WorkersConsumer {
@@ -101,10 +102,8 @@ class ThreadedConsumer implements WorkersConsumer {
   }
 
   health(): WorkersHealth {
-    const threads = Array.from({ length: this.#options.workers }, (_, index) => this.#threads[index]);
-    const healths = threads.map((thread) => thread?.health ?? null);
-    const silences = threads.map((thread) => thread?.silence ?? null);
-    return joinedHealth(this.#state, healths, silences, this.#options.userFunctions.reasons);
+    const threads = Array.from({ length: this.#options.workers }, (_, index) => this.#threads[index] ?? notStarted);
+    return joinedHealth(this.#state, threads, this.#options.userFunctions.reasons);
   }
 
   #aborted(reason: unknown): void {
