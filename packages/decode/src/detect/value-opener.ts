@@ -16,6 +16,7 @@ import { SideDecoder } from "./side-decoder.ts";
 import type { EnvelopeOverride } from "./side-decoder-cache.ts";
 import { SideMessage } from "./side-message.ts";
 import { SeveralValues } from "./side-result.ts";
+import { eventsOf } from "../envelope/events-of.ts";
 
 /** Reads the value of a record again for another envelope. */
 export type ReadWithOverride = (override: EnvelopeOverride, reading: RecordReading) => unknown;
@@ -80,7 +81,7 @@ export class ValueOpener {
   #openOne(reading: RecordReading, { key, value, nth }: KeyedValue): Outcome {
     const { valueRoute: route, cursor } = reading;
     if (value === null && route.nullIsTombstone) {
-      return [new Tombstone(this.#origin(key, { ...route, envelope: this.#engine.noEnvelope.name }, cursor))]; // null has no envelope
+      return eventsOf(new Tombstone(this.#origin(key, { ...route, envelope: this.#engine.noEnvelope.name }, cursor))); // null has no envelope
     }
     const origin = this.#origin(key, route, cursor);
     const message = route.envelopeFormat.inner?.(value, (name) => (nth === null ? textOfMember(reading, name) : null)) ?? null;

@@ -10,8 +10,36 @@ export function quote(text: string): string {
 }
 
 /** A property of an object literal. `__proto__` must be computed, because written plainly it would set the prototype. */
-export function property(name: string): string {
+function property(name: string): string {
   return name === "__proto__" ? `["__proto__"]` : quote(name);
+}
+
+/**
+ * The shapes of the objects that a generated source makes.
+ *
+ * An object is made by a constructor of ours, not as a literal. V8 counts how many objects of a literal outlive a collection while the code is
+ * new. If most do (a batch is held, or the heap is being marked), it makes all later ones in the old generation, for good. A row there is not
+ * freed before a full collection, and keeps its texts as long: decoding takes twice as long, and tens of MiB more. V8 does not count the objects
+ * of a constructor. The prototype is `Object.prototype`, so these objects are as plain as literals.
+ */
+export class Shapes {
+  /** The constructors, to be put before what uses them. */
+  source = "";
+  #count = 0;
+
+  /** An expression that makes an object with these properties, in this order. */
+  make(properties: readonly (readonly [name: string, value: string])[]): string {
+    const literal = `{${properties.map(([name, value]) => `${property(name)}:${value}`).join(",")}}`;
+    // An assignment to a name that Object.prototype has could call a setter, or be refused, where a literal defines the property.
+    if (properties.length === 0 || properties.some(([name]) => name in Object.prototype)) {
+      return `(${literal})`;
+    }
+    const name = `Shape${this.#count++}`;
+    const parameters = properties.map((_, i) => `a${i}`);
+    const assignments = properties.map(([property], i) => `this[${quote(property)}]=a${i};`);
+    this.source += `function ${name}(${parameters.join(",")}){${assignments.join("")}}${name}.prototype=Object.prototype;\n`;
+    return `new ${name}(${properties.map(([, value]) => value).join(",")})`;
+  }
 }
 
 /** Whether this runtime allows generated code. `--disallow-code-generation-from-strings` and content security policies forbid it. */

@@ -4,6 +4,7 @@ import { beginsWith } from "../../encoding/same-bytes.ts";
 import { viewOfText } from "../../encoding/words.ts";
 import { Tombstone } from "../../envelope/control-events.ts";
 import type { EnvelopeFormat, EnvelopeScope, Route } from "../../envelope/envelope.ts";
+import { eventsOf } from "../../envelope/events-of.ts";
 import { Origin } from "../../envelope/origin.ts";
 import type { CdcEvent } from "../../event.ts";
 import type { Side } from "../../framing/framing.ts";
@@ -70,6 +71,7 @@ export function compileFastPath(parts: FastPathParts, owner: CodeOwner): FastPat
     keyView: key === null ? null : viewOfText(key.prefix),
     valueView: value === null ? null : viewOfText(value.prefix),
     fastPathMiss,
+    eventsOf,
     Origin,
     Tombstone,
   };
@@ -110,7 +112,7 @@ return function fastPath(cursor) { // ${comment}
   if (k === fastPathMiss) {
     return fastPathMiss;
   }
-  ${value === null ? "return [new Tombstone(new Origin(k, route, scope, cursor.batch, cursor.record))];" : opening}
+  ${value === null ? "return eventsOf(new Tombstone(new Origin(k, route, scope, cursor.batch, cursor.record)));" : opening}
 };`;
 }
 

@@ -4,7 +4,7 @@
  */
 import { type PlaceholderBytes, UNAVAILABLE } from "../../values/unavailable.ts";
 import { BlockMemo } from "../block-memo.ts";
-import { generate, property, quote } from "../codegen.ts";
+import { generate, quote, Shapes } from "../codegen.ts";
 import { Deferred } from "../reader.ts";
 import * as primitives from "./cursor.ts";
 import type { Cursor } from "./cursor.ts";
@@ -46,6 +46,7 @@ class Emitter {
   readonly #scope: Record<string, unknown>;
   readonly #constants = new Map<unknown, string>();
   readonly #functions: string[] = [];
+  readonly #shapes = new Shapes();
   readonly #names = new Map<string, Map<unknown, string>>();
   readonly #sizeBounds: SizeBounds;
   readonly #costs: Costs;
@@ -64,7 +65,7 @@ class Emitter {
   reader(root: ReadInstruction): PayloadReads {
     const read = this.#whole(root, "1");
     const readSequence = this.#sequence(root);
-    const source = `${this.#functions.join("\n")}\nreturn {read:${read},readSequence:${readSequence}};`;
+    const source = `${this.#shapes.source}${this.#functions.join("\n")}\nreturn {read:${read},readSequence:${readSequence}};`;
     return generate(source, this.#scope) as PayloadReads; // the source returns these two functions
   }
 
@@ -202,8 +203,8 @@ return o;`;
     const values = new Map(wanted.map((field, i) => [field, `v${i}`]));
     const fields = record.fields.map((field) => this.#field(field, values.get(field) ?? null));
     const locals = wanted.length === 0 ? "" : `let ${[...values.values()].join(",")};`;
-    const literal = (): string => `{${this.#literal(record, (field) => values.get(field) ?? "")}}`;
-    return `${this.#open(name)}${locals}${this.#zeroByteCount(record)}\n${fields.join("\n")}\n${isRead ? this.#made(record, literal()) : "return p;"}}`;
+    const made = (): string => this.#object(record, (field) => values.get(field) ?? "");
+    return `${this.#open(name)}${locals}${this.#zeroByteCount(record)}\n${fields.join("\n")}\n${isRead ? this.#made(record, made()) : "return p;"}}`;
   }
 
   /**
@@ -218,22 +219,22 @@ return o;`;
       this.#functions.push(`function ${name}_${i}(${target}b,p,e,d){let ${locals};\n${fields.join("\n")}\nreturn p;}`);
       return `p=${name}_${i}(${target}b,p,e,d);`;
     });
-    const literal = isRead ? `const o={${this.#literal(record, () => "null")}};` : "";
-    return `${this.#open(name)}${this.#zeroByteCount(record)}${literal}${calls.join("")}${isRead ? this.#made(record, "o") : "return p;"}}`;
+    const made = isRead ? `const o=${this.#object(record, () => "null")};` : "";
+    return `${this.#open(name)}${this.#zeroByteCount(record)}${made}${calls.join("")}${isRead ? this.#made(record, "o") : "return p;"}}`;
   }
 
   #made({ convert }: Pick<RecordInstruction, "convert"> | ArrayInstruction, value: string): string {
     return `const r=${this.#converted(convert, value)};at.p=p;return r;`;
   }
 
-  /** The properties of a record's object, in the order of its schema. */
-  #literal({ fields, resolution }: RecordInstruction, valueOf: (field: FieldInstruction) => string): string {
+  /** Makes a record's object, with its properties in the order of its schema. */
+  #object({ fields, resolution }: RecordInstruction, valueOf: (field: FieldInstruction) => string): string {
     const values = new Map(fields.filter((field) => field.use !== "skip").map((field) => [field.name, valueOf(field)]));
     for (const [name, { make }] of resolution?.defaults ?? []) {
       values.set(name, `${this.#constant(make)}()`);
     }
     const names = resolution?.order.filter((name) => values.has(name)) ?? [...values.keys()];
-    return names.map((name) => `${property(name)}:${values.get(name)}`).join(",");
+    return this.#shapes.make(names.map((name) => [name, values.get(name) ?? ""]));
   }
 
   #field({ instruction, use }: FieldInstruction, target: string | null): string {

@@ -1,5 +1,5 @@
 import { BlockMemo } from "../block-memo.ts";
-import { generate, property } from "../codegen.ts";
+import { generate, Shapes } from "../codegen.ts";
 import { otherTextSource } from "../words.ts";
 import { type CompileOptions, Deferred, type DeferredField } from "../reader.ts";
 import { type Field, type PrimitiveType, type RecordType, type Type, withoutNull } from "../type.ts";
@@ -48,7 +48,7 @@ const codeCharsPerNameByte = 20;
 
 /**
  * Generates a reader for text as Jackson (and `JSON.stringify`) writes a record of this type: fields in the schema's order, no white space.
- * The names are known in advance, so the reader compares bytes in place of making strings, and builds its object as one literal. Null if
+ * The names are known in advance, so the reader compares bytes in place of making strings, and makes its object at once. Null if
  * the type is too wide.
  */
 export function generateFastReader(
@@ -108,6 +108,7 @@ class Emitter {
     scratch,
     UNAVAILABLE,
   };
+  readonly #shapes = new Shapes();
   readonly #options: CompileOptions;
   readonly #context: ConvertContext;
   readonly #parse: ParseOptions;
@@ -136,7 +137,7 @@ class Emitter {
   /** The function with that name, together with the functions that read deferred parts. */
   compile(root: string): FastReader {
     const names = [root, ...this.#lateReaders.map(([, name]) => name)];
-    const [reader, ...late] = generate(`${this.source}\nreturn [${names.join(", ")}];`, this.scope) as FastReader[];
+    const [reader, ...late] = generate(`${this.#shapes.source}${this.source}\nreturn [${names.join(", ")}];`, this.scope) as FastReader[];
     for (const [i, [holder]] of this.#lateReaders.entries()) {
       holder.fast = late[i] ?? null;
     }
@@ -155,7 +156,7 @@ class Emitter {
     this.#open.add(type);
     const { skip, defer, selected } = this.#options.plan;
     const lines: string[] = [];
-    const properties: string[] = [];
+    const properties: [name: string, value: string][] = [];
     for (const [i, field] of type.fields.entries()) {
       if (this.isTooLong) {
         return name;
@@ -173,10 +174,10 @@ class Emitter {
           : this.#field(field, place, `v${i}`);
       lines.push(this.#literal(field.name, i === 0), read, "if ((p = c.pos) === missed) return null;");
       if (!skipped) {
-        properties.push(`${property(field.name)}: v${i}`);
+        properties.push([field.name, `v${i}`]);
       }
     }
-    this.#emit(name, lines, type.fields.length === 0, `{${properties.join(", ")}}`);
+    this.#emit(name, lines, type.fields.length === 0, this.#shapes.make(properties));
     this.#open.delete(type);
     return name;
   }

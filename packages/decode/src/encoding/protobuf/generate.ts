@@ -5,7 +5,7 @@
  * or pass through `quote`; the rest is our own templates.
  */
 import { UNAVAILABLE } from "../../values/unavailable.ts";
-import { generate, property, quote } from "../codegen.ts";
+import { generate, quote, Shapes } from "../codegen.ts";
 import { readText } from "../utf8-text.ts";
 import { addPair, hasTextKeys, initialOf, itemCost } from "./collections.ts";
 import { type ReadMessage, type ReadPayload, ClosureCompiler, whole } from "./closures.ts";
@@ -45,6 +45,7 @@ class Emitter {
   readonly #scope: Record<string, unknown>;
   readonly #constants = new Map<unknown, string>();
   readonly #functions: string[] = [];
+  readonly #shapes = new Shapes();
   readonly #names = new Map<MessageInstruction, string>();
   readonly #waiting: MessageInstruction[] = [];
 
@@ -58,7 +59,7 @@ class Emitter {
     for (let instruction = this.#waiting.pop(); instruction !== undefined; instruction = this.#waiting.pop()) {
       this.#functions.push(this.#readMessage(this.#message(instruction), instruction)); // not by recursion: a long chain of messages would overflow the stack
     }
-    return generate(`${this.#functions.join("\n")}\nreturn ${name};`, this.#scope) as ReadMessage; // the source returns one
+    return generate(`${this.#shapes.source}${this.#functions.join("\n")}\nreturn ${name};`, this.#scope) as ReadMessage; // the source returns one
   }
 
   /** The name of the function of a message. The function itself is generated later. */
@@ -81,7 +82,7 @@ class Emitter {
     const ordered = [...message.fields].sort((a, b) => a.number - b.number);
     const open = `function ${name}(b,p,e,d){if(d>at.maxDepth)throw tooDeep(at);addCost(at,${message.cost});const start=p;`;
     if (message.fields.length > fieldsPerFunction) {
-      return `${this.#wideParts(name, message, ordered)}${open}const o=${this.#literal(fields, (field) => this.#initial(field))};
+      return `${this.#wideParts(name, message, ordered)}${open}const o=${this.#object(fields, (field) => this.#initial(field))};
 ${this.#chunkCalls(name, ordered)}addCost(at,0);${this.#close(message)}`;
     }
     const places = new Map(fields.map((field, i) => [field, `v${i}`]));
@@ -89,7 +90,7 @@ ${this.#chunkCalls(name, ordered)}addCost(at,0);${this.#close(message)}`;
     const reads = ordered.map((field) => this.#readField(field, message, (target) => places.get(target) ?? ""));
     return `${this.#furtherFields(name, message, ordered)}${open}let c=0,n=0${locals.map((local) => `,${local}`).join("")};
 ${reads.join("\n")}
-const o=${this.#literal(fields, (field) => places.get(field) ?? "")};
+const o=${this.#object(fields, (field) => places.get(field) ?? "")};
 if(p!==e)p=${name}_(o,b,p,e,d);${this.#close(message)}`;
   }
 
@@ -115,8 +116,8 @@ return p;}
     return `${rest}${check}${finish}return ${message.convert === null ? "o" : `${this.#constant(message.convert)}(o)`};}`;
   }
 
-  #literal(fields: readonly FieldInstruction[], value: (field: FieldInstruction) => string): string {
-    return `{${fields.map((field) => `${property(field.name)}:${value(field)}`).join(",")}}`;
+  #object(fields: readonly FieldInstruction[], value: (field: FieldInstruction) => string): string {
+    return this.#shapes.make(fields.map((field) => [field.name, value(field)]));
   }
 
   #chunkNames(name: string, fields: readonly FieldInstruction[]): readonly string[] {

@@ -10,6 +10,7 @@ import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { sqlTextsOf } from "../sql-columns.ts";
 import { columnType } from "./column-type.ts";
 import { jdbcTypes } from "./jdbc-types.ts";
+import { eventsOf } from "../events-of.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -48,9 +49,11 @@ function openEntry(entry: Block, batchId: unknown, texts: SqlTexts, origin: Orig
   if (isBlock(transactionBegin) || isBlock(transactionEnd)) {
     const stored = (transactionBegin ?? transactionEnd) as Block; // the condition above says that one of them is a block
     const value = { id: stored["transactionId"], source, ts_ms: stored["executeTime"] ?? header["executeTime"] };
-    return [new TransactionBoundary(isBlock(transactionBegin) ? "begin" : "end", value, origin)];
+    return eventsOf(new TransactionBoundary(isBlock(transactionBegin) ? "begin" : "end", value, origin));
   }
-  return [entryType === heartbeatType ? new Heartbeat({ source, ts_ms: header["executeTime"] }, origin) : new UnknownValue(entry, origin)];
+  return eventsOf(
+    entryType === heartbeatType ? new Heartbeat({ source, ts_ms: header["executeTime"] }, origin) : new UnknownValue(entry, origin),
+  );
 }
 
 function openRowChange(change: Block, table: TableName, source: Block, texts: SqlTexts, origin: Origin): readonly CdcEvent[] {
@@ -58,11 +61,11 @@ function openRowChange(change: Block, table: TableName, source: Block, texts: Sq
   const tsMs = source["ts_ms"];
   const op = operations.get(eventType);
   if (eventType === truncateType) {
-    return [new Truncate(table, { source, ts_ms: tsMs }, origin)];
+    return eventsOf(new Truncate(table, { source, ts_ms: tsMs }, origin));
   }
   if (isDdl === true || op === undefined) {
     const databaseName = textOrNull(ddlSchemaName) || table.database;
-    return [new SchemaChange({ ddl: sql, databaseName, source, ts_ms: tsMs }, origin)];
+    return eventsOf(new SchemaChange({ ddl: sql, databaseName, source, ts_ms: tsMs }, origin));
   }
   const isCanal = source["file"] !== undefined; // TiCDC has read no file of MySQL's
   return rowsOf(change).map((row) => {

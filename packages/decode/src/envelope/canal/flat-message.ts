@@ -9,6 +9,7 @@ import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { convertColumns, sqlTextsOf } from "../sql-columns.ts";
 import { columnType } from "./column-type.ts";
 import { jdbcTypes } from "./jdbc-types.ts";
+import { eventsOf } from "../events-of.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -35,10 +36,10 @@ export function openFlatMessage(value: unknown, origin: Origin, position: (messa
   const op = operations.get(type);
   const source = sourceBlock(value, table, op === "read", position(value));
   if (isDdl) {
-    return [ddlEvent(type, table, value, source, origin)];
+    return eventsOf(ddlEvent(type, table, value, source, origin));
   }
   if (op === undefined || !Array.isArray(data)) {
-    return data === null && /^[A-Z_]+$/.test(type) ? [new UnknownValue(value, origin)] : null;
+    return data === null && /^[A-Z_]+$/.test(type) ? eventsOf(new UnknownValue(value, origin)) : null;
   }
   return data.every(isRow) && areOldColumns(value["old"]) ? rowEvents(op, table, data, value, source, origin) : null;
 }

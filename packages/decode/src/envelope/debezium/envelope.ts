@@ -11,6 +11,7 @@ import { changePlan, type SourceHead, tableInValue, tableOf } from "./plan.ts";
 import { isNamedEnvelope, membersOfRecord, recogniseDebezium } from "./recognise.ts";
 import { isSourceBlock } from "./source-evidence.ts";
 import { openTidbPayload } from "./tidb.ts";
+import { eventsOf } from "../events-of.ts";
 
 /**
  * Debezium's own envelope, and the records of its other topics: transactions, heartbeats, schema changes, notifications. An incremental
@@ -34,7 +35,7 @@ export const debezium: EnvelopeFormat = {
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   if (!isBlock(value)) {
-    return [new UnknownValue(value, origin)]; // the envelope is optional in its schema, and null
+    return eventsOf(new UnknownValue(value, origin)); // the envelope is optional in its schema, and null
   }
   const { op, source } = value;
   if (source instanceof Deferred) {
@@ -48,7 +49,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
  * the value is a row.
  */
 function openUnprojected(value: unknown, origin: Origin): readonly CdcEvent[] | null {
-  return isBlock(value) && "op" in value && isSourceBlock(value["source"]) ? [new UnknownValue(value, origin)] : null;
+  return isBlock(value) && "op" in value && isSourceBlock(value["source"]) ? eventsOf(new UnknownValue(value, origin)) : null;
 }
 
 /** The events of a change, in the dialect of its connector. */
@@ -74,15 +75,15 @@ function openDebeziumChange(op: string, change: Change, source: Deferred, origin
 function openControl(value: Change, origin: Origin): readonly CdcEvent[] | null {
   const { status } = value;
   if (status === "BEGIN" || status === "END") {
-    return isBoundary(value) ? [new TransactionBoundary(status === "BEGIN" ? "begin" : "end", value, origin)] : null;
+    return isBoundary(value) ? eventsOf(new TransactionBoundary(status === "BEGIN" ? "begin" : "end", value, origin)) : null;
   }
   if ("ddl" in value) {
-    return isSchemaChange(value) ? [new SchemaChange(value, origin)] : null;
+    return isSchemaChange(value) ? eventsOf(new SchemaChange(value, origin)) : null;
   }
   if ("ts_ms" in value && Object.keys(value).length === 1) {
-    return numberOrNull(value["ts_ms"]) === null ? null : [new Heartbeat(value, origin)];
+    return numberOrNull(value["ts_ms"]) === null ? null : eventsOf(new Heartbeat(value, origin));
   }
-  return isNotification(value) ? [new Notification(value, origin)] : null;
+  return isNotification(value) ? eventsOf(new Notification(value, origin)) : null;
 }
 
 function isBoundary({ id, event_count, data_collections, ts_ms }: Change): boolean {

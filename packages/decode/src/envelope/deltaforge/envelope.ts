@@ -9,6 +9,7 @@ import type { Origin } from "../origin.ts";
 import { isBlock, textOrNull } from "../source.ts";
 import { openDeltaforgeChange } from "./change.ts";
 import { isWrapped, members, recogniseDeltaforge } from "./recognise.ts";
+import { eventsOf } from "../events-of.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -43,7 +44,9 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
 /** An event that `open` could not read becomes an unknown event: DeltaForge's processors can turn a row into any value. */
 function openUnprojected(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const event = eventOf(value);
-  return event !== null && typeof event["op"] === "string" && isSourceBlock(event["source"]) ? [new UnknownValue(value, origin)] : null;
+  return event !== null && typeof event["op"] === "string" && isSourceBlock(event["source"])
+    ? eventsOf(new UnknownValue(value, origin))
+    : null;
 }
 
 /**
@@ -67,5 +70,5 @@ function openDdl(ddl: Block, event: Block, table: TableName, origin: Origin): re
     return openDeltaforgeChange("t", event, table, origin);
   }
   const { source, ts_ms } = event;
-  return [new SchemaChange({ ddl: sql, databaseName: ddl["database"], tableChanges: [], source, ts_ms }, origin)];
+  return eventsOf(new SchemaChange({ ddl: sql, databaseName: ddl["database"], tableChanges: [], source, ts_ms }, origin));
 }

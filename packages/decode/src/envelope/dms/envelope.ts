@@ -7,6 +7,7 @@ import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
 import { isBlock, textOrNull } from "../source.ts";
 import { recogniseDms } from "./recognise.ts";
+import { eventsOf } from "../events-of.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -37,12 +38,12 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const extra = extraOf(metadata, metadataMembers);
   const kept = extra === null ? origin : origin.withExtra({ metadata: extra });
   if (metadata["record-type"] === "control") {
-    return [controlEvent(metadata["operation"], table, value["control"], metadata, kept)];
+    return eventsOf(controlEvent(metadata["operation"], table, value["control"], metadata, kept));
   }
   const op = operations.get(metadata["operation"]);
   const { data } = value;
   return metadata["record-type"] === "data" && op !== undefined && isBlock(data)
-    ? [change(op, table, data, value["before-image"], metadata, kept)]
+    ? eventsOf(change(op, table, data, value["before-image"], metadata, kept))
     : null;
 }
 

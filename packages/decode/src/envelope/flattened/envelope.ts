@@ -8,6 +8,7 @@ import type { Origin } from "../origin.ts";
 import { textIn } from "../header-values.ts";
 import { isBlock } from "../source.ts";
 import { defaultPrefix, metaField, prefixOf, recogniseFlattened, markerNames } from "./recognise.ts";
+import { eventsOf } from "../events-of.ts";
 
 /** A row that Debezium's ExtractNewRecordState took out of its envelope, with the fields of the envelope that it was configured to keep. */
 export const flattened: EnvelopeFormat = {
@@ -25,7 +26,7 @@ type Meta = Readonly<Record<string, unknown>>;
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   if (!isBlock(value)) {
-    return [new UnknownValue(value, origin)];
+    return eventsOf(new UnknownValue(value, origin));
   }
   const names = Object.keys(value);
   const prefix = prefixOf(names);
@@ -45,7 +46,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const op = flattenedOperation(meta);
   const [before, after] = op === "delete" ? [row, null] : [null, row];
   const table = tableOf(meta, origin.scope.topicTable);
-  return [
+  return eventsOf(
     new EnvelopedChange(
       op,
       table,
@@ -54,7 +55,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
       { source: sourceBlock(meta, table), transaction: transactionBlock(meta), ts_ms: meta["ts_ms"] },
       origin,
     ),
-  ];
+  );
 }
 
 /**

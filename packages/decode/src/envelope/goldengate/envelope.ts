@@ -9,6 +9,7 @@ import { keyColumns, namesOf, withKey } from "../row-key.ts";
 import { isBlock } from "../source.ts";
 import { tableOfText } from "../table-text.ts";
 import { recogniseGoldengate } from "./recognise.ts";
+import { eventsOf } from "../events-of.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -39,7 +40,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const table = tableOfText(value["table"]);
   if (value["op_type"] === "T") {
     const kept = origin.withColumns(rowBeside(value));
-    return [new Truncate(table, { source: sourceBlock(value, table), ts_ms: millisOf(value["current_ts"]) }, kept)];
+    return eventsOf(new Truncate(table, { source: sourceBlock(value, table), ts_ms: millisOf(value["current_ts"]) }, kept));
   }
   const op = operations.get(value["op_type"]);
   const images = op === undefined ? null : imagesOf(op, value);
@@ -49,9 +50,9 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const { before, after } = images;
   const names = namesOf(value["primary_keys"] ?? value[misspelledKeys]);
   const keyed = withKey(origin, keyColumns(after ?? before, names));
-  return [
+  return eventsOf(
     new EnvelopedChange(op, table, before, after, { source: sourceBlock(value, table), ts_ms: millisOf(value["current_ts"]) }, keyed),
-  ];
+  );
 }
 
 interface Images {

@@ -8,6 +8,7 @@ import { keyColumns, namesOf, withKey } from "../row-key.ts";
 import { isBlock, numberOrNull, scalarText, textOrNull } from "../source.ts";
 import { tsoOf } from "../tso.ts";
 import { recogniseMaxwell } from "./recognise.ts";
+import { eventsOf } from "../events-of.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -43,19 +44,19 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
     return null;
   }
   if (ddlType.test(type)) {
-    return typeof value["sql"] === "string" ? [ddlEvent(type, value["sql"], value, ts, origin)] : null;
+    return typeof value["sql"] === "string" ? eventsOf(ddlEvent(type, value["sql"], value, ts, origin)) : null;
   }
   if (typeof value["table"] !== "string" || !isBlock(data)) {
     return null;
   }
   const op = operations.get(type);
   if (op !== undefined) {
-    return [change(op, { database: value["database"], name: value["table"] }, data, value, ts, origin)];
+    return eventsOf(change(op, { database: value["database"], name: value["table"] }, data, value, ts, origin));
   }
   if (type === "heartbeat") {
-    return [new Heartbeat({ ts_ms: ts * 1000 }, origin.withExtra({ data }))];
+    return eventsOf(new Heartbeat({ ts_ms: ts * 1000 }, origin.withExtra({ data })));
   }
-  return type === "bootstrap-start" || type === "bootstrap-complete" ? [new UnknownValue(value, origin)] : null;
+  return type === "bootstrap-start" || type === "bootstrap-complete" ? eventsOf(new UnknownValue(value, origin)) : null;
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Origin } from "../origin.ts";
 import { isBlock, numberOrNull, scalarText } from "../source.ts";
 import { tableOfText } from "../table-text.ts";
 import { metaColumns, recogniseOracleCdc } from "./recognise.ts";
+import { eventsOf } from "../events-of.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -38,11 +39,15 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const op = operations.get(value["op_type"]);
   if (op === undefined) {
     const kept = origin.withColumns(withoutMeta(value));
-    return value["op_type"] === "T" ? [new Truncate(table, { source: sourceBlock(value, table, "false"), ts_ms: tsMs }, kept)] : null;
+    return value["op_type"] === "T"
+      ? eventsOf(new Truncate(table, { source: sourceBlock(value, table, "false"), ts_ms: tsMs }, kept))
+      : null;
   }
   const row = withoutMeta(value);
   const source = sourceBlock(value, table, op === "read" ? "true" : "false");
-  return [new EnvelopedChange(op, table, op === "delete" ? row : null, op === "delete" ? null : row, { source, ts_ms: tsMs }, origin)];
+  return eventsOf(
+    new EnvelopedChange(op, table, op === "delete" ? row : null, op === "delete" ? null : row, { source, ts_ms: tsMs }, origin),
+  );
 }
 
 function withoutMeta(value: Block): Columns {

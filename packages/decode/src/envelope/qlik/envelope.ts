@@ -6,6 +6,7 @@ import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
 import { isBlock, scalarText } from "../source.ts";
 import { recogniseQlik } from "./recognise.ts";
+import { eventsOf } from "../events-of.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -49,7 +50,9 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const table = origin.scope.topicTable ?? { name: "" };
   const before = op === "delete" ? (beforeData ?? data) : op === "update" ? beforeData : null;
   const source = sourceBlock(headers, table.name, op === "read" ? "true" : "false");
-  return [new EnvelopedChange(op, table, before, op === "delete" ? null : data, { source, transaction: transactionBlock(headers) }, kept)];
+  return eventsOf(
+    new EnvelopedChange(op, table, before, op === "delete" ? null : data, { source, transaction: transactionBlock(headers) }, kept),
+  );
 }
 
 function sourceBlock(headers: Block, table: string, snapshot: string): Block {

@@ -6,6 +6,7 @@ import type { Origin } from "../origin.ts";
 import { isBlock, numberOrNull } from "../source.ts";
 import { tsoOf } from "../tso.ts";
 import { isExtension, recogniseTicdcAvro } from "./recognise.ts";
+import { eventsOf } from "../events-of.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -31,7 +32,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   }
   const table = origin.scope.topicTable ?? { name: "" };
   const source = sourceBlock(extension, table.name, commit.tso, commit.tsMs);
-  return [new EnvelopedChange(op === "c" ? "create" : "update", table, null, row, { source }, origin)];
+  return eventsOf(new EnvelopedChange(op === "c" ? "create" : "update", table, null, row, { source }, origin));
 }
 
 function sourceBlock(extension: Block, table: string, commitTs: bigint, tsMs: number): Block {

@@ -10,6 +10,7 @@ import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { type Tso, tsoOf } from "../tso.ts";
 import { rowOf } from "./columns.ts";
 import { recogniseTicdcOpen } from "./recognise.ts";
+import { eventsOf } from "../events-of.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -41,19 +42,19 @@ function open(value: Block, origin: Origin): readonly CdcEvent[] {
   const { key } = origin;
   const commit = isBlock(key) ? tsoOf(key["ts"]) : null;
   if (!isBlock(key) || commit === null) {
-    return [new UnknownValue(value, origin)]; // another producer has replaced the key
+    return eventsOf(new UnknownValue(value, origin)); // another producer has replaced the key
   }
   const extra = extraOf(key, keyMembers);
   const kept = extra === null ? origin : origin.withExtra(extra);
   switch (numberOrNull(key["t"])) {
     case rowMessage:
-      return [rowEvent(value, key, commit, kept)];
+      return eventsOf(rowEvent(value, key, commit, kept));
     case ddlMessage:
-      return [ddlEvent(value, key, commit, kept)];
+      return eventsOf(ddlEvent(value, key, commit, kept));
     case resolvedMessage:
-      return [new Watermark(commit.tso, commit.tsMs, kept)];
+      return eventsOf(new Watermark(commit.tso, commit.tsMs, kept));
     default:
-      return [new UnknownValue(value, origin)];
+      return eventsOf(new UnknownValue(value, origin));
   }
 }
 

@@ -11,6 +11,7 @@ import { type Tso, tsoOf } from "../tso.ts";
 import { recogniseTicdcSimple } from "./recognise.ts";
 import { conversionsOf } from "./row-values.ts";
 import { learnSchema, schemaFor } from "./table-schemas.ts";
+import { eventsOf } from "../events-of.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -60,13 +61,13 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const { type } = message;
   const commit = tsoOf(message["commitTs"]);
   if (type === "WATERMARK" && commit !== null) {
-    return [new Watermark(commit.tso, commit.tsMs, origin)];
+    return eventsOf(new Watermark(commit.tso, commit.tsMs, origin));
   }
   const op = operations.get(type);
   if (op !== undefined && commit !== null) {
     return openRow(op, message, commit, origin);
   }
-  return ddlTypes.has(type) ? [openDdl(type, message, commit, origin)] : null;
+  return ddlTypes.has(type) ? eventsOf(openDdl(type, message, commit, origin)) : null;
 }
 
 /** The message itself. In Avro, it is inside of a record that holds one of four kinds of messages. */
@@ -87,7 +88,7 @@ function openRow(op: Operation, message: Block, commit: Tso, origin: Origin): re
   const table = { database: textOrNull(message["database"]) ?? "", name: textOrNull(message["table"]) ?? "" };
   const source = sourceBlock(message, table.database, table.name, commit);
   const keyed = withKey(origin, keyColumns(after ?? before, schema?.primaryKey ?? []));
-  return [new EnvelopedChange(op, table, before, after, { source, ts_ms: message["buildTs"] }, keyed)];
+  return eventsOf(new EnvelopedChange(op, table, before, after, { source, ts_ms: message["buildTs"] }, keyed));
 }
 
 function openDdl(type: unknown, message: Block, commit: Tso | null, origin: Origin): CdcEvent {

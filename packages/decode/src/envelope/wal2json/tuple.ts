@@ -14,6 +14,7 @@ import {
   transactionId,
   transactionSource,
 } from "./row-events.ts";
+import { eventsOf } from "../events-of.ts";
 
 const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
   ["I", "create"],
@@ -36,17 +37,17 @@ export function openTuple(value: Block, origin: Origin): readonly CdcEvent[] | n
         return null; // a row whose only column has the name `action`
       }
       const block = { id: transactionId(value) ?? "", ts_ms: tsMs, source: transactionSource(value) };
-      return [new TransactionBoundary(action === "B" ? "begin" : "end", block, origin)];
+      return eventsOf(new TransactionBoundary(action === "B" ? "begin" : "end", block, origin));
     }
     case "T": {
       const table = tableOf(value);
       return table.name === ""
         ? null
-        : [new Truncate(table, { source: tableSource(transactionSource(value), table), ts_ms: tsMs }, origin)];
+        : eventsOf(new Truncate(table, { source: tableSource(transactionSource(value), table), ts_ms: tsMs }, origin));
     }
     case "M":
       return typeof value["prefix"] === "string"
-        ? [messageEvent(value["prefix"], value["content"], transactionSource(value), tsMs, origin)]
+        ? eventsOf(messageEvent(value["prefix"], value["content"], transactionSource(value), tsMs, origin))
         : null;
     default:
       return null;
@@ -63,13 +64,6 @@ function openRow(op: Operation, value: Block, tsMs: number | null, origin: Origi
   const pk = columnsOf(value["pk"]);
   const primaryKey = pk === null ? null : pk.map(({ name }) => scalarText(name) ?? "");
   const id = transactionId(value);
-  return [
-    rowEvent(
-      { op, table, columns, identity, primaryKey },
-      tableSource(transactionSource(value), table),
-      id === null ? null : { id },
-      tsMs,
-      origin,
-    ),
-  ];
+  const source = tableSource(transactionSource(value), table);
+  return eventsOf(rowEvent({ op, table, columns, identity, primaryKey }, source, id === null ? null : { id }, tsMs, origin));
 }
