@@ -78,6 +78,16 @@ describe.skipIf(!isBuilt)("a consumer with workers", () => {
     expect(livedOnMs).toBeLessThan(allowedMs);
   });
 
+  test("ends a thread that a timer keeps alive soon after its module is closed, not at the deadline", async () => {
+    const service = serve({ does: "keeps a timer", shutdownTimeoutMs: 600_000 });
+    await service.until(({ what }) => what === "handling", 6);
+    service.signal("SIGTERM");
+    const { settled, livedOnMs } = await service.end();
+    expect(settled.get("keeps a timer")?.error).toBeNull();
+    expect(service.said.filter(({ what }) => what === "closed")).toHaveLength(2);
+    expect(livedOnMs).toBeLessThan(allowedMs);
+  });
+
   test("stops waiting at a second signal, also for a thread that answers nothing, and for a module that does not load or close", async () => {
     const patient = { shutdownTimeoutMs: 60_000 };
     const others = [{ does: "never loads" }, { does: "never closes", ...patient }];

@@ -20,5 +20,7 @@ export type FromWorker =
   /** From time to time, and at each change of phase: also a sign of life. */
   | { readonly kind: "health"; readonly health: Health }
   | { readonly kind: "log"; readonly level: LogLevel; readonly fields: Readonly<Record<string, unknown>>; readonly message: string }
-  /** `run()` has settled. Nothing follows but the end of the thread. */
-  | { readonly kind: "stopped"; readonly health: Health | null; readonly error: CarriedError | null };
+  /** `run()` has settled. What follows is the close of the module. */
+  | { readonly kind: "stopped"; readonly health: Health | null; readonly error: CarriedError | null }
+  /** The functions of `onStopped` have ended. Nothing follows but the end of the thread. */
+  | { readonly kind: "module-closed" };

@@ -148,6 +148,7 @@ async function main(): Promise<void> {
   endReports();
   tell({ kind: "stopped", health: consumer === null ? null : consumer.health(), error: error === null ? null : carryError(error) });
   await closeModule();
+  tell({ kind: "module-closed" });
   parentPort?.close(); // an open port keeps its thread alive
 }
 

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { systemClock } from "../clock.ts";
 import { ConsumerError } from "../errors.ts";
 import type { Health } from "../observe/health.ts";
 import type { Logger } from "../observe/logger.ts";
@@ -20,6 +21,9 @@ export interface WorkerThreadParts {
   readonly failed: (error: Error) => void;
 }
 
+/** How long a thread may live on when its module is closed. What keeps it alive then has been forgotten: nobody waits for a timer of an hour. */
+const leftOpenMs = 1_000;
+
 /** The compiled program lies beside the compiled module. Asked when a thread starts: a bundle to CommonJS has no address of its own. */
 function programUrl(): URL {
   return new URL("./worker-program.js", import.meta.url);
@@ -35,8 +39,11 @@ export class WorkerThread {
   #health: Health | null = null;
   /** `run()` has settled on the thread, or the thread is gone. */
   #isStopped = false;
+  /** The functions of `onStopped` have ended. */
+  #isModuleClosed = false;
   #isEnded = false;
   #hasFailed = false;
+  #cancelLeftOpen: () => void = () => {};
 
   constructor(parts: WorkerThreadParts) {
     this.#parts = parts;
@@ -57,21 +64,16 @@ export class WorkerThread {
     return `worker ${this.#parts.setup.number}`;
   }
 
-  get number(): number {
-    return this.#parts.setup.number;
-  }
-
-  get isEnded(): boolean {
-    return this.#isEnded;
-  }
-
   /** After its deadline: what of it is still there, in words. */
-  get whyItLives(): string {
+  get #whyItLives(): string {
     if (this.#isLoading) {
       return "it was still loading its module";
     }
+    if (this.#isModuleClosed) {
+      return "its module keeps something open: close it in onStopped";
+    }
     return this.#isStopped
-      ? "its module keeps something open: close it in onStopped"
+      ? "a function of its module's onStopped has not ended"
       : "its consumer did not stop in time: a handler may block its event loop, or the machine gives the thread too little CPU time";
   }
 
@@ -117,6 +119,15 @@ export class WorkerThread {
     }
   }
 
+  /** Ends the thread if it is still there, and logs why it had to. */
+  end(): void {
+    if (!this.#isEnded) {
+      const { logger, setup } = this.#parts;
+      logger.warn({ worker: setup.number }, `${this.name} was ended, because ${this.#whyItLives}`);
+      this.terminate();
+    }
+  }
+
   /** Ends the thread at once, whatever it does. A thread that was still loading its module had nothing to lose. */
   terminate(): void {
     this.#isStopped ||= this.#isLoading;
@@ -142,6 +153,10 @@ export class WorkerThread {
         }
         changed();
         return;
+      case "module-closed":
+        this.#isModuleClosed = true;
+        this.#cancelLeftOpen = systemClock.after(leftOpenMs, () => this.end());
+        return;
     }
   }
 
@@ -149,6 +164,7 @@ export class WorkerThread {
     if (!this.#isStopped) {
       this.#fail(`ended with exit code ${exitCode} before its consumer had stopped`);
     }
+    this.#cancelLeftOpen();
     this.#isStopped = true;
     this.#isEnded = true;
     this.#health = this.#health === null ? null : { ...this.#health, phase: "stopped", live: false, ready: false, assigned: [] };

@@ -230,12 +230,7 @@ class ThreadedConsumer implements WorkersConsumer {
   }
 
   #endAll(): void {
-    for (const thread of this.#threads) {
-      if (!thread.isEnded) {
-        this.#options.logger.warn({ worker: thread.number }, `${thread.name} was ended, because ${thread.whyItLives}`);
-        thread.terminate();
-      }
-    }
+    this.#threads.forEach((thread) => thread.end());
   }
 
   #tell(message: "stop" | "force"): void {
