@@ -4,6 +4,7 @@ import { isDecodeError } from "../errors.ts";
 import type { Columns, KeyChange, TableName } from "../event.ts";
 import type { RecordHeaders } from "../record.ts";
 import type { EnvelopeScope } from "./envelope.ts";
+import { tableNamed } from "./table-text.ts";
 
 /**
  * Values of headers that Debezium writes. Connect's header converter decides their form: plain text, a JSON value, or JSON with a schema.
@@ -63,7 +64,7 @@ export function tableOfHeaders(headers: RecordHeaders, scope: EnvelopeScope): Ta
   const fromTopic = topicTable?.name === name ? topicTable : null;
   const database = headerText(headers, "__db", scope) ?? fromTopic?.database;
   const schema = headerText(headers, "__schema", scope) ?? fromTopic?.schema;
-  return { ...(database === undefined ? {} : { database }), ...(schema === undefined ? {} : { schema }), name };
+  return tableNamed(database, schema, name);
 }
 
 function lastHeader(headers: RecordHeaders, name: string): Uint8Array | null {

@@ -1,12 +1,13 @@
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
-import { EnvelopedChange } from "../change-event.ts";
+import { EnvelopedChange, type SourceFields } from "../change-event.ts";
 import { UnknownValue } from "../control-events.ts";
 import { operationOf } from "../debezium/operation.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import type { Origin } from "../origin.ts";
 import { textIn } from "../header-values.ts";
 import { isBlock } from "../source.ts";
+import { tableNamed } from "../table-text.ts";
 import { defaultPrefix, metaField, prefixOf, recogniseFlattened, markerNames } from "./recognise.ts";
 import { eventsOf } from "../events-of.ts";
 
@@ -44,18 +45,19 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
     return null; // the columns are the user's own
   }
   const op = flattenedOperation(meta);
-  const [before, after] = op === "delete" ? [row, null] : [null, row];
   const table = tableOf(meta, origin.scope.topicTable);
   return eventsOf(
-    new EnvelopedChange(
-      op,
-      table,
-      before,
-      after,
-      { source: sourceBlock(meta, table), transaction: transactionBlock(meta), ts_ms: meta["ts_ms"] },
-      origin,
-    ),
+    new EnvelopedChange(op, table, op === "delete" ? row : null, op === "delete" ? null : row, keptFields(meta, table), origin),
   );
+}
+
+/** What the row keeps of its envelope. No literal, for the reason that `eventsOf` gives. */
+function keptFields(meta: Meta, table: TableName): SourceFields {
+  const fields: Record<string, unknown> = {};
+  fields["source"] = sourceBlock(meta, table);
+  fields["transaction"] = transactionBlock(meta);
+  fields["ts_ms"] = meta["ts_ms"];
+  return fields;
 }
 
 /**
@@ -109,7 +111,7 @@ function tableOf(meta: Meta, topicTable: TableName | null): TableName {
   const fromTopic = topicTable?.name === name ? topicTable : null;
   const database = declared("keyspace") ?? declared("db") ?? fromTopic?.database;
   const schema = declared("schema") ?? fromTopic?.schema;
-  return { ...(database === undefined ? {} : { database }), ...(schema === undefined ? {} : { schema }), name };
+  return tableNamed(database, schema, name);
 }
 
 /** The kept fields of the source block, by their own names. */
