@@ -1,6 +1,3 @@
-import type { Kafka } from "kafkajs";
-import { createClusterKey } from "./create-cluster.ts";
-
 /** The parts of kafkajs' queue of requests that are used here. Each connection has one. Its types leave it out. */
 interface RequestQueue {
   readonly requestTimeout: number;
@@ -18,39 +15,23 @@ interface InFlightRequest {
   readonly requestTimeout: number;
   timeoutRequest(): void;
 }
-interface Cluster {
+/** The part of kafkajs' cluster that is used here. Its types leave it out. */
+export interface PooledCluster {
   readonly connectionPoolBuilder: {
     build(broker?: object): Promise<{ readonly pool: readonly { readonly requestQueue: RequestQueue }[] }>;
   };
 }
-type CreateCluster = (options: object) => Cluster;
 
 const shortestCheckMs = 100;
 const longestCheckMs = 1_000;
 
 /**
- * A client with the settings of this one, whose connections do not wake the process while nothing happens. By itself, kafkajs wakes it about 900 times a
- * second for each connection (https://github.com/tulios/kafkajs/issues/1751): after each answer it looks whether a request waits to be sent, and
- * as none does, it looks again after -1 ms, for ever. Ten more times a second it looks for requests that have no answer in time. Both are
- * replaced in the queues of the new client alone. What they do is kafkajs' own; only when changes.
- *
- * If kafkajs is of another build, or the client is of a class of the application's own, which may not bear a stand-in, it is returned as it is.
+ * Keeps the connections of a cluster from waking the process while nothing happens. By itself, kafkajs wakes it about 900 times a second for each
+ * connection (https://github.com/tulios/kafkajs/issues/1751): after each answer it looks whether a request waits to be sent, and as none does, it
+ * looks again after -1 ms, for ever. Ten more times a second it looks for requests that have no answer in time. Both are replaced in the queues of
+ * this cluster alone. What they do is kafkajs' own; only when changes.
  */
-export function withoutIdleTimers(kafka: Kafka): Kafka {
-  const key = createClusterKey(kafka);
-  const createCluster = key === undefined ? undefined : (kafka as unknown as Record<symbol, CreateCluster>)[key]; // kafkajs' types leave it out
-  if (key === undefined || createCluster === undefined || !isOfKafkaJs(kafka)) {
-    return kafka;
-  }
-  return Object.create(kafka, { [key]: { value: (options: object) => quiet(createCluster(options)) } }) as Kafka;
-}
-
-/** Whether nobody has derived the client's class. */
-function isOfKafkaJs(kafka: Kafka): boolean {
-  return Object.getPrototypeOf(Object.getPrototypeOf(kafka)) === Object.prototype;
-}
-
-function quiet(cluster: Cluster): Cluster {
+export function withoutIdleTimers<Pooled extends PooledCluster>(cluster: Pooled): Pooled {
   const { connectionPoolBuilder: builder } = cluster;
   const build = builder.build;
   builder.build = async (broker) => {

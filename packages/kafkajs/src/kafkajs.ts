@@ -4,7 +4,7 @@ import type { Consumer, ConsumerConfig, Kafka, KafkaConfig, PartitionAssigner, P
 import { AskedTopics } from "./asked-topics.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
 import { whyNotLoaded } from "./why-not-loaded.ts";
-import { withoutIdleTimers } from "./idle-timers.ts";
+import { adaptedClient } from "./adapted-client.ts";
 import { type JoinGate, joiningAfter } from "./join-gate.ts";
 import { toLogger } from "./log.ts";
 import { loginOf } from "./login.ts";
@@ -219,7 +219,7 @@ function clientOf(
   const { sockets } = ofBrokerOffsets;
   const { sasl } = connection;
   const makeClient = (clientConfig: KafkaConfig): Kafka =>
-    withoutIdleTimers(new module.Kafka(sasl === undefined ? clientConfig : { ...clientConfig, sasl: loginOf(sasl) }));
+    adaptedClient(new module.Kafka(sasl === undefined ? clientConfig : { ...clientConfig, sasl: loginOf(sasl) }));
   const offsetsClient = makeClient({ ...patience, brokers: sockets.brokersWhileOpen(brokers), socketFactory: sockets.factory });
   return {
     kafka: makeClient(config),
@@ -262,7 +262,7 @@ function partsOfOwn(
   groupId: string,
   createPartitioner: NonNullable<ProducerConfig["createPartitioner"]>,
 ): Omit<Client, "assigner" | "topicsIn" | "kept"> {
-  const kafka = withoutIdleTimers(application);
+  const kafka = adaptedClient(application);
   return {
     kafka,
     brokerOffsets: new BrokerOffsets(() => kafka.admin({ retry: preflightRetry }), groupId, new ClusterQuestions(kafka)),
