@@ -46,8 +46,9 @@ async function* untilInterrupted(
   feed: AsyncGenerator<KafkaRecord, void, void>,
   interrupt: AbortSignal,
 ): AsyncGenerator<KafkaRecord, void, void> {
+  const over = new AbortController(); // a command that reads many feeds would gather listeners
   const interrupted = new Promise<"interrupted">((resolve) => {
-    interrupt.addEventListener("abort", () => resolve("interrupted"), { once: true });
+    interrupt.addEventListener("abort", () => resolve("interrupted"), { once: true, signal: over.signal });
   });
   let isWaiting = false;
   try {
@@ -61,6 +62,7 @@ async function* untilInterrupted(
       yield next.value;
     }
   } finally {
+    over.abort();
     const ended = feed.return();
     // A feed that waits for its next record cannot be told to end before that has come.
     await (isWaiting && interrupt.aborted ? Promise.race([ended, setTimeout(closeDeadlineMs, undefined, { ref: false })]) : ended);
