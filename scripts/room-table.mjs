@@ -191,6 +191,7 @@ export const roomTables = {
     rooms: {
       "exit-codes": [],
       "bench-error": ["exit-codes"],
+      "driver-exit-codes": ["exit-codes"], // what the driver's errors end the process with
       "negative-timeouts": [],
       "package-root": [], // where files of this package lie
       "registry-fault": ["bench-error"],
@@ -209,9 +210,9 @@ export const roomTables = {
       // What one command does.
       types: [],
       hints: ["bench-error"],
-      offsets: ["bench-error", "load:types", "report"],
+      offsets: ["bench-error", "load", "report"],
       inspect: ["load:types", "offsets", "registry-fault", "report"],
-      doctor: ["bench-error", "exit-codes", "load", "registry-fault", "report"],
+      doctor: ["bench-error", "driver-exit-codes", "exit-codes", "load", "registry-fault", "report"],
       redrive: ["bench-error", "load", "report"],
       demo: ["measure", "report", "result:types", "verdict"],
       codec: ["bench-error", "load", "measure", "registry-fault", "result:types", "seeded-random", "types", "verdict:types"],
@@ -253,6 +254,7 @@ export const roomTables = {
         "codec",
         "demo",
         "doctor",
+        "driver-exit-codes",
         "exit-codes",
         "hints",
         "inspect",

@@ -1,8 +1,9 @@
 import { type DecodeError, isDecodeError } from "@cdckit/decode";
-import { isKafkaJsDriverError, type KafkaJsDriverErrorCode } from "@cdckit/kafkajs";
+import { isKafkaJsDriverError } from "@cdckit/kafkajs";
 import { isRegistryError } from "@cdckit/registry";
 import { isRecordingError } from "@cdckit/testkit";
-import { exitCodes, type ExitCode } from "../exit-codes.ts";
+import { exitCodeOfDriver } from "../driver-exit-codes.ts";
+import { exitCodes } from "../exit-codes.ts";
 import { isRegistryAtFault } from "../registry-fault.ts";
 import type { FailureVerdict } from "./failure.ts";
 
@@ -25,25 +26,6 @@ export function verdictOfPackages(error: unknown): FailureVerdict {
   const said = error instanceof Error ? error.message : String(error);
   return { sentence: `unexpected: ${said} (--debug shows where)`, code: exitCodes.unexpected };
 }
-
-const exitCodeOfDriver: Readonly<Record<KafkaJsDriverErrorCode, ExitCode>> = {
-  "invalid-option": exitCodes.usage,
-  "kafkajs-missing": exitCodes.unexpected,
-  "brokers-unreachable": exitCodes.connection,
-  "protocol-mismatch": exitCodes.connection,
-  "authentication-failed": exitCodes.connection,
-  "not-authorized": exitCodes.connection,
-  "topic-missing": exitCodes.tooFewMessages,
-  "partition-unavailable": exitCodes.connection,
-  "subscriptions-differ": exitCodes.unexpected,
-  "offset-out-of-range": exitCodes.unexpected,
-  "topic-recreated": exitCodes.unexpected,
-  "send-failed": exitCodes.connection,
-  "transaction-failed": exitCodes.unexpected,
-  fenced: exitCodes.unexpected,
-  "batch-unreadable": exitCodes.decodeErrors,
-  "client-crashed": exitCodes.unexpected,
-};
 
 function sentenceOf({ at, detail }: DecodeError): string {
   const place = at === undefined ? "" : `${at.topic}[${at.partition}]@${at.offset}: `;

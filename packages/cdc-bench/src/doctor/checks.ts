@@ -1,7 +1,8 @@
 import { type CdcEvent, createDecoder, isDecodeError, type KafkaRecord, type SchemaSource, UntypedColumns } from "@cdckit/decode";
-import { kafkajs } from "@cdckit/kafkajs";
+import { isKafkaJsDriverError, kafkajs } from "@cdckit/kafkajs";
 import { isRecordingError } from "@cdckit/testkit";
 import { BenchError } from "../bench-error.ts";
+import { exitCodeOfDriver } from "../driver-exit-codes.ts";
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
 import type { Cluster } from "../load/cluster.ts";
 import type { RegistryConnection } from "../load/connection.ts";
@@ -16,6 +17,7 @@ import { isRegistryAtFault, registryAdvice } from "../registry-fault.ts";
 const minNode = [20, 19] as const;
 /** Records that are decoded to see whether a topic can be: the first ones may be tombstones or heartbeats. */
 const sampleRecords = 20;
+const brokersAdvice = "ask who runs the brokers: the messages are not what is wrong";
 
 export function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number);
@@ -63,7 +65,12 @@ export async function* checkTopic(cluster: Pick<Cluster, "extentsOf" | "heldBack
       yield { name: "topic", status: "warning", detail: heldBackNote(heldBack) };
     }
   } catch (error) {
-    yield failure("topic", error, "check --topics: names are case-sensitive, and a connector's prefix is part of them");
+    const isMissing = error instanceof BenchError && error.code === "too-few-messages";
+    yield failure(
+      "topic",
+      error,
+      isMissing ? "check --topics: names are case-sensitive, and a connector's prefix is part of them" : brokersAdvice,
+    );
   }
 }
 
@@ -108,6 +115,10 @@ export function failure(name: string, error: unknown, advice: string): Check {
   if (isDecodeError(error)) {
     const at = error.at === undefined ? "" : `${error.at.topic}[${error.at.partition}]@${error.at.offset}: `;
     return problem(name, `${at}${error.message}`, advice, isRegistryAtFault(error) ? exitCodes.connection : exitCodes.decodeErrors);
+  }
+  if (isKafkaJsDriverError(error)) {
+    const exitCode = exitCodeOfDriver[error.code];
+    return problem(name, error.message, exitCode === exitCodes.connection ? brokersAdvice : advice, exitCode);
   }
   return problem(name, error instanceof Error ? error.message : String(error), advice, exitCodes.unexpected);
 }

@@ -49,7 +49,7 @@ async function startsOf(
     return new Map(partitions.map((one) => [one.partition, beforeEnd(one, start.offsets)]));
   }
   const byTime = start.kind === "time" ? await cluster.offsetsAt(topic, start.timestampMs) : new Map<number, bigint>();
-  const positions = partitions.map((one) => ({ topic, ...one, committed: null }));
+  const positions = partitions.map((one) => ({ topic, ...one, stableOffset: one.endOffset, committed: null }));
   const planned = planOffsets(positions, start, ({ partition, endOffset }) => {
     const found = byTime.get(partition) ?? endOffset;
     // Records may have been written since the end was asked for.

@@ -6,7 +6,8 @@ import { type ClusterConnection, kafkaConfigOf } from "./connection.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 import { findHeldBack, type HeldBack } from "./held-back.ts";
 import { highWatermarks } from "./high-watermarks.ts";
-import { untilAnswered } from "./passing-answers.ts";
+import { coordinatorNotFound, untilAnswered } from "./passing-answers.ts";
+import { groupRefusal, topicRefusal } from "./refusals.ts";
 
 const connectTimeoutMs = 3_000;
 const requestTimeoutMs = 10_000;
@@ -40,6 +41,8 @@ export interface Cluster {
   extentsOf(topics: readonly string[]): Promise<readonly TopicExtent[]>;
   /** What open transactions hold back behind the ends of these extents. Topics without one are left out. */
   heldBackOf(extents: readonly TopicExtent[]): Promise<readonly HeldBack[]>;
+  /** The ends of the logs of topics with what open transactions have written, by topic and partition. */
+  logEndsOf(topics: readonly string[]): Promise<ReadonlyMap<string, ReadonlyMap<number, bigint>>>;
   /** What a group has committed of a topic, by partition; those without a commit are left out. */
   committedOf(groupId: string, topic: string): Promise<ReadonlyMap<number, bigint>>;
   /** The topics of which a group has committed something. */
@@ -124,6 +127,7 @@ class AdminCluster implements Cluster {
     const existing = new Set(await this.topicNames());
     const missing = topics.filter((topic) => !existing.has(topic));
     if (missing.length > 0) {
+      await this.#refuseUnseen(missing);
       throw missingTopics(missing, existing);
     }
     return Promise.all(topics.map((topic) => this.#asked(() => extentOf(this.#admin, topic))));
@@ -132,22 +136,26 @@ class AdminCluster implements Cluster {
   async heldBackOf(extents: readonly TopicExtent[]): Promise<readonly HeldBack[]> {
     return findHeldBack(
       extents,
-      (topics) => this.#asked(() => highWatermarks(this.#kafka, topics)),
+      (topics) => this.logEndsOf(topics),
       (topics) => this.extentsOf(topics),
     );
   }
 
+  async logEndsOf(topics: readonly string[]): Promise<ReadonlyMap<string, ReadonlyMap<number, bigint>>> {
+    return this.#asked(() => highWatermarks(this.#kafka, topics));
+  }
+
   async committedOf(groupId: string, topic: string): Promise<ReadonlyMap<number, bigint>> {
-    return this.#asked(() => committedOffsets(this.#admin, groupId, topic));
+    return this.#askedOf(groupId, () => committedOffsets(this.#admin, groupId, topic));
   }
 
   async committedTopicsOf(groupId: string): Promise<readonly string[]> {
-    const found = await this.#asked(() => this.#admin.fetchOffsets({ groupId }));
+    const found = await this.#askedOf(groupId, () => this.#admin.fetchOffsets({ groupId }));
     return found.filter(({ partitions }) => partitions.some(({ offset }) => offset !== "-1")).map(({ topic }) => topic);
   }
 
   async membersOf(groupId: string): Promise<readonly GroupMember[]> {
-    const { groups } = await this.#asked(() => this.#admin.describeGroups([groupId]));
+    const { groups } = await this.#askedOf(groupId, () => this.#admin.describeGroups([groupId]));
     return groups.flatMap(({ members }) => members.map(({ clientId, clientHost }) => ({ clientId, host: clientHost })));
   }
 
@@ -158,7 +166,7 @@ class AdminCluster implements Cluster {
 
   async commitOffsets(groupId: string, topic: string, offsets: ReadonlyMap<number, bigint>): Promise<void> {
     const partitions = [...offsets].map(([partition, offset]) => ({ partition, offset: String(offset) }));
-    await this.#asked(() => this.#admin.setOffsets({ groupId, topic, partitions }));
+    await this.#askedOf(groupId, () => this.#admin.setOffsets({ groupId, topic, partitions }));
     // kafkajs resolves when its own member has fetched, and says nothing of a commit that the coordinator refused.
     const committed = await this.committedOf(groupId, topic);
     const refused = [...offsets].filter(([partition, offset]) => committed.get(partition) !== offset).map(([partition]) => partition);
@@ -180,11 +188,34 @@ class AdminCluster implements Cluster {
     await this.#admin.disconnect();
   }
 
-  async #asked<T>(ask: () => Promise<T>): Promise<T> {
+  /** A topic that the user may not see is missing in the list. It is no mistake in its name that is to be looked for. */
+  async #refuseUnseen(missing: readonly string[]): Promise<void> {
+    for (const topic of missing) {
+      const refusal = await topicRefusal(this.#kafka, topic);
+      if (refusal !== null) {
+        throw await explainRefusal(this.#connection, refusal, `it needs Describe and Read on the topic ${topic}, if there is one`);
+      }
+    }
+  }
+
+  /** Asks about a group, whose name is nobody's but the user's. */
+  async #askedOf<T>(groupId: string, ask: () => Promise<T>): Promise<T> {
+    const answered = async (): Promise<T> => {
+      try {
+        return await ask();
+      } catch (error) {
+        const isUnknown = error instanceof Error && error.name === coordinatorNotFound;
+        throw (isUnknown ? await groupRefusal(this.#kafka, groupId) : null) ?? error;
+      }
+    };
+    return this.#asked(answered, `it needs Describe on the group ${groupId}, and Read to commit for it`);
+  }
+
+  async #asked<T>(ask: () => Promise<T>, rights?: string): Promise<T> {
     try {
       return await untilAnswered(ask);
     } catch (error) {
-      throw await explainRefusal(this.#connection, error);
+      throw await explainRefusal(this.#connection, error, rights);
     }
   }
 }

@@ -18,15 +18,22 @@ const flagNames: SettingNames = Object.freeze({
   rights: "it needs Describe and Read on the topics, and Read on groups named cdc-bench-*",
 });
 
-/** Why the brokers did not let us in, in a sentence with what to do. Where the client does not say, a broker is asked what it wants. */
-export async function explainRefusal(connection: ClusterConnection, error: unknown): Promise<BenchError> {
+/**
+ * Why the brokers did not let us in, in a sentence with what to do. Where the client does not say, a broker is asked what it wants. `rights`:
+ * those that were missing, if it is not the topics and a group of our own that was asked for.
+ */
+export async function explainRefusal(
+  connection: ClusterConnection,
+  error: unknown,
+  rights: string = flagNames.rights,
+): Promise<BenchError> {
   const { brokers, tls, login } = connection;
   const attempt = {
     brokers,
     ...(tls === undefined ? {} : { tls: { ...tls } }),
     ...(login === undefined ? {} : { mechanism: login.mechanism }),
   };
-  const diagnosis = await diagnoseConnection(attempt, error, flagNames);
+  const diagnosis = await diagnoseConnection(attempt, error, { ...flagNames, rights });
   const sentence =
     diagnosis?.sentence ??
     `cannot reach Kafka at ${brokers.join(", ")}: ${rootReason(error)}. Is a broker running there, and do its advertised listeners fit this machine?`;

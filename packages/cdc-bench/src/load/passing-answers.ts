@@ -18,7 +18,7 @@ const passing: ReadonlySet<unknown> = new Set([
 ]);
 
 /** kafkajs' word for a coordinator that nobody named, whatever the reason. */
-const coordinatorNotFound = "KafkaJSGroupCoordinatorNotFound";
+export const coordinatorNotFound = "KafkaJSGroupCoordinatorNotFound";
 
 /** kafkajs wraps an answer that it got at each of its own attempts. */
 const retriesExceeded = "KafkaJSNumberOfRetriesExceeded";

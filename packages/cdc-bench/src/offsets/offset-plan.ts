@@ -1,10 +1,15 @@
 import { BenchError } from "../bench-error.ts";
-import type { PartitionExtent } from "../load/cluster.ts";
 import type { OffsetTarget } from "./offset-target.ts";
 
 /** Where a group stands in a partition. */
-export interface GroupPosition extends PartitionExtent {
+export interface GroupPosition {
   readonly topic: string;
+  readonly partition: number;
+  readonly startOffset: bigint;
+  /** Where the first open transaction begins; the end of the log if there is none. */
+  readonly stableOffset: bigint;
+  /** The end of the log, with what open transactions have written: a client that reads uncommitted records may have committed a position there. */
+  readonly endOffset: bigint;
   /** Null if the group has committed nothing there. */
   readonly committed: bigint | null;
 }
@@ -41,12 +46,12 @@ export function planOffsets(
 }
 
 function nextOf(position: GroupPosition, target: OffsetTarget, offsetsAt: (position: GroupPosition) => bigint): bigint {
-  const { topic, partition, startOffset, endOffset } = position;
+  const { topic, partition, startOffset, stableOffset, endOffset } = position;
   switch (target.kind) {
     case "earliest":
       return startOffset;
     case "latest":
-      return endOffset;
+      return stableOffset; // what a transaction has written is read after its end
     case "time":
       return offsetsAt(position);
     case "offset":

@@ -21,7 +21,7 @@ describe("a target for a group's offsets", () => {
 });
 
 describe("the plan of a reset", () => {
-  const position: GroupPosition = { topic: "t", partition: 0, startOffset: 10n, endOffset: 50n, committed: 30n };
+  const position: GroupPosition = { topic: "t", partition: 0, startOffset: 10n, stableOffset: 50n, endOffset: 50n, committed: 30n };
   const never = (): bigint => {
     throw new Error("no time was asked for");
   };
@@ -52,7 +52,7 @@ describe("the plan of a reset", () => {
   test("names a commit beyond the end of the log, which has no lag", () => {
     const beyond = { ...position, committed: 70n };
     expect([lagOf(beyond), isBeyondEnd(beyond), isBeyondEnd({ ...position, committed: 50n })]).toEqual([0n, true, false]);
-    const report = { groupId: "g", members: [], positions: [position, { ...beyond, partition: 1 }], reset: null };
+    const report = { groupId: "g", members: [], positions: [position, { ...beyond, partition: 1 }], heldBack: [], reset: null };
     expect(offsetsText(report)).toContain("\nt[1]: the group has committed 70, and the log ends at 50. ");
     expect(offsetsText(report)).not.toContain("t[0]:");
     expect(offsetsJson(report)).toMatchObject({
@@ -63,5 +63,15 @@ describe("the plan of a reset", () => {
     });
     const reset = { planned: planOffsets([beyond], { kind: "offset", offset: 40n }, never), executed: false };
     expect(offsetsText({ ...report, positions: [beyond], reset })).toMatch(/ 40 +10 to read\n/);
+  });
+
+  test("a commit behind an open transaction is none beyond the end of the log", () => {
+    const open = { ...position, stableOffset: 20n };
+    expect([isBeyondEnd(open), lagOf(open), lagOf({ ...open, committed: 20n })]).toEqual([false, 20n, 30n]);
+    expect(planOffsets([open], { kind: "latest" }, never)).toEqual([{ ...open, next: 20n }]);
+    expect(planOffsets([open], { kind: "offset", offset: 40n }, never)).toEqual([{ ...open, next: 40n }]);
+    const report = { groupId: "g", members: [], positions: [open], heldBack: [{ topic: "t", offsets: 30n, partitions: [0] }], reset: null };
+    expect(offsetsText(report)).toMatch(/ 50 +30 +20\n\nt: an open transaction holds back 30 offsets of partition 0: /);
+    expect(offsetsJson(report)).toMatchObject({ heldBack: [{ topic: "t", offsets: 30n, partitions: [0] }] });
   });
 });

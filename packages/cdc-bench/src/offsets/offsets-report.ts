@@ -1,5 +1,6 @@
 import { type GroupPosition, isBeyondEnd, lagOf, type PlannedPosition } from "./offset-plan.ts";
 import type { GroupMember } from "../load/cluster.ts";
+import { type HeldBack, heldBackNote } from "../load/held-back.ts";
 import { formatCount } from "../report/quantities.ts";
 import { type TableColumn, textTable } from "../report/text-table.ts";
 import { printable } from "../report/text-width.ts";
@@ -8,24 +9,27 @@ export interface OffsetsReport {
   readonly groupId: string;
   readonly members: readonly GroupMember[];
   readonly positions: readonly GroupPosition[];
+  /** What open transactions hold back in these partitions. */
+  readonly heldBack: readonly HeldBack[];
   /** Null if the offsets are only shown. */
   readonly reset: { readonly planned: readonly PlannedPosition[]; readonly executed: boolean } | null;
 }
 
 /** The fields of `offsets --json`. */
-export function offsetsJson({ groupId, members, positions, reset }: OffsetsReport): Readonly<Record<string, unknown>> {
+export function offsetsJson({ groupId, members, positions, heldBack, reset }: OffsetsReport): Readonly<Record<string, unknown>> {
   const rows = (reset?.planned ?? positions).map((position) => ({ ...position, lag: lagOf(position), beyondEnd: isBeyondEnd(position) }));
-  return { schemaVersion: 1, command: "offsets", groupId, members, executed: reset?.executed ?? null, partitions: rows };
+  return { schemaVersion: 1, command: "offsets", groupId, members, executed: reset?.executed ?? null, partitions: rows, heldBack };
 }
 
 export function offsetsText(report: OffsetsReport): string {
-  const { groupId, members, positions, reset } = report;
+  const { groupId, members, positions, heldBack, reset } = report;
   const parts = [`Group ${groupId}: ${membersText(members)}\n\n`];
   if (reset === null) {
     parts.push(positionsTable(positions), ...positions.filter(isBeyondEnd).map(beyondEndText));
   } else {
     parts.push(plannedTable(reset.planned), "\n", endText(reset));
   }
+  parts.push(...heldBack.map((held) => `\n${printable(heldBackNote(held))}\n`));
   return parts.join("");
 }
 

@@ -33,10 +33,10 @@ export async function offsets(flags: OffsetsFlags, terminal: Terminal): Promise<
 
 async function reportOf(cluster: Cluster, flags: OffsetsFlags): Promise<OffsetsReport> {
   const { group: groupId, reset } = flags;
-  const positions = await positionsOf(cluster, flags);
+  const { positions, heldBack } = await positionsOf(cluster, flags);
   const members = await cluster.membersOf(groupId);
   if (reset === undefined) {
-    return { groupId, members, positions, reset: null };
+    return { groupId, members, positions, heldBack, reset: null };
   }
   const planned = await plan(cluster, positions, reset);
   const executed = flags.execute === true;
@@ -50,10 +50,13 @@ async function reportOf(cluster: Cluster, flags: OffsetsFlags): Promise<OffsetsR
     }
     await commit(cluster, groupId, planned);
   }
-  return { groupId, members, positions, reset: { planned, executed } };
+  return { groupId, members, positions, heldBack, reset: { planned, executed } };
 }
 
-async function positionsOf(cluster: Cluster, { group, topics, partition: chosen }: OffsetsFlags): Promise<readonly GroupPosition[]> {
+async function positionsOf(
+  cluster: Cluster,
+  { group, topics, partition: chosen }: OffsetsFlags,
+): Promise<Pick<OffsetsReport, "positions" | "heldBack">> {
   const names = topics ?? (await cluster.committedTopicsOf(group));
   if (names.length === 0) {
     throw new BenchError(
@@ -67,13 +70,18 @@ async function positionsOf(cluster: Cluster, { group, topics, partition: chosen 
   for (const topic of names.filter((name) => existing.has(name))) {
     commits.set(topic, await cluster.committedOf(group, topic));
   }
-  const positions: GroupPosition[] = [];
-  for (const { topic, partitions } of await cluster.extentsOf(names)) {
-    refuseMissingPartitions(topic, partitions, chosen ?? []);
-    const wanted = partitions.filter(({ partition }) => chosen?.includes(partition) ?? true);
-    positions.push(...wanted.map((extent) => ({ topic, ...extent, committed: commits.get(topic)?.get(extent.partition) ?? null })));
-  }
-  return positions;
+  const extents = (await cluster.extentsOf(names)).map((extent) => {
+    refuseMissingPartitions(extent.topic, extent.partitions, chosen ?? []);
+    return { ...extent, partitions: extent.partitions.filter(({ partition }) => chosen?.includes(partition) ?? true) };
+  });
+  const ends = await cluster.logEndsOf(names);
+  const positions = extents.flatMap(({ topic, partitions }) =>
+    partitions.map(({ partition, startOffset, endOffset: stableOffset }): GroupPosition => {
+      const endOffset = ends.get(topic)?.get(partition) ?? stableOffset;
+      return { topic, partition, startOffset, stableOffset, endOffset, committed: commits.get(topic)?.get(partition) ?? null };
+    }),
+  );
+  return { positions, heldBack: await cluster.heldBackOf(extents) };
 }
 
 async function plan(cluster: Cluster, positions: readonly GroupPosition[], target: OffsetTarget): Promise<readonly PlannedPosition[]> {
@@ -83,7 +91,7 @@ async function plan(cluster: Cluster, positions: readonly GroupPosition[], targe
       byTopic.set(topic, await cluster.offsetsAt(topic, target.timestampMs));
     }
   }
-  return planOffsets(positions, target, ({ topic, partition, endOffset }) => byTopic.get(topic)?.get(partition) ?? endOffset);
+  return planOffsets(positions, target, ({ topic, partition, stableOffset }) => byTopic.get(topic)?.get(partition) ?? stableOffset);
 }
 
 /** Topics that need no change are left alone. */

@@ -1,0 +1,111 @@
+import { spawn } from "node:child_process";
+import { setTimeout as pass } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type Admin, AclOperationTypes, AclPermissionTypes, AclResourceTypes, Kafka, logLevel, ResourcePatternTypes } from "kafkajs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { missingForKafka, password, type SecuredKafka, startSecuredKafka, username } from "./secured-kafka.ts";
+import { createTopics } from "./stack.ts";
+
+/** The program as users start it; it runs what the build made. */
+const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));
+/** The user may read it. */
+const readable = "rights.readable";
+/** The user may see it, and not read it. */
+const seen = "rights.seen";
+/** The user may not see it. */
+const hidden = "rights.hidden";
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const skipReason = await missingForKafka();
+
+describe.skipIf(skipReason !== "")("cdc-bench for a user without all rights", { meta: { skipReason } }, () => {
+  let kafka: SecuredKafka;
+  let admin: Admin;
+
+  beforeAll(async () => {
+    kafka = await startSecuredKafka({
+      "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+      "super.users": "User:ANONYMOUS", // the listener without a login: the broker's own, and that of this test
+    });
+    const client = new Kafka({ brokers: [kafka.plain], logLevel: logLevel.NOTHING });
+    admin = client.admin();
+    await admin.connect();
+    await createTopics(
+      admin,
+      [readable, seen, hidden].map((topic) => ({ topic, numPartitions: 1 })),
+    );
+    const producer = client.producer();
+    await producer.connect();
+    const messages = [{ value: '{"id":1}' }];
+    await producer.sendBatch({ topicMessages: [readable, seen].map((topic) => ({ topic, messages })) });
+    await producer.disconnect();
+    await allow(readable, AclOperationTypes.READ);
+    await allow(seen, AclOperationTypes.DESCRIBE);
+    await untilSeen();
+  });
+
+  afterAll(async () => {
+    await admin.disconnect();
+    await kafka.stop();
+  });
+
+  async function allow(topic: string, operation: AclOperationTypes): Promise<void> {
+    const resource = { resourceType: AclResourceTypes.TOPIC, resourceName: topic, resourcePatternType: ResourcePatternTypes.LITERAL };
+    await admin.createAcls({
+      acl: [{ ...resource, operation, principal: `User:${username}`, host: "*", permissionType: AclPermissionTypes.ALLOW }],
+    });
+  }
+
+  /** A broker hears of new rights a moment after they are given. */
+  async function untilSeen(): Promise<void> {
+    const sasl = { mechanism: "plain", username, password } as const;
+    const user = new Kafka({ brokers: [kafka.sasl], sasl, logLevel: logLevel.NOTHING }).admin();
+    await user.connect();
+    while ((await user.listTopics()).length < 2) {
+      await pass(50);
+    }
+    await user.disconnect();
+  }
+
+  function cdcBench(args: readonly string[]): Promise<Ended> {
+    return new Promise((resolve, reject) => {
+      const login = ["--brokers", kafka.sasl, "--sasl-mechanism", "plain", "--sasl-username", username, "--log-level", "silent"];
+      const child = spawn(process.execPath, [binary, ...args, ...login], {
+        env: { PATH: process.env["PATH"], KAFKA_SASL_PASSWORD: password },
+      });
+      const printed = { stdout: "", stderr: "" };
+      child.stdout.on("data", (chunk: Buffer) => (printed.stdout += chunk.toString()));
+      child.stderr.on("data", (chunk: Buffer) => (printed.stderr += chunk.toString()));
+      child.on("error", reject);
+      child.on("close", (code) => resolve({ ...printed, code }));
+    });
+  }
+
+  test("a topic that the user may not see is no mistake in its name", async () => {
+    const refused = /the user may not do this \(topic\): it needs Describe and Read on the topic rights\.hidden/;
+    const [inspected, checked] = [await cdcBench(["inspect", "-t", hidden]), await cdcBench(["doctor", "-t", hidden])];
+    expect(inspected).toEqual({ code: 3, stdout: "", stderr: expect.stringMatching(refused) as string });
+    expect(checked).toMatchObject({ code: 3, stdout: expect.stringMatching(refused) as string });
+    expect(checked.stdout).not.toContain("names are case-sensitive");
+  });
+
+  test("a group that the user may not see is named, and no broker is called unreachable", async () => {
+    const { code, stderr } = await cdcBench(["offsets", "--group", "stock"]);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/the user may not do this \(group\): it needs Describe on the group stock/);
+  });
+
+  test("doctor ends as other commands do if the records may not be read, and does not blame them", async () => {
+    for (const topic of [readable, seen]) {
+      const { code, stdout } = await cdcBench(["doctor", "-t", topic]);
+      expect([code, topic], stdout).toEqual([3, topic]);
+      expect(stdout).toMatch(/PROBLEM +decode +\[not-authorized\] /);
+      expect(stdout).not.toContain("inspect --explain");
+    }
+  });
+});
