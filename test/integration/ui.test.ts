@@ -406,6 +406,25 @@ await describeWithKafka("cdc-bench ui on a broker", (kafka) => {
     }, waiting);
   }
 
+  test("says of a topic what an open transaction holds back, also if that is everything", async () => {
+    const held = uniqueName("ui-held");
+    await createTopics(admin, [{ topic: held, numPartitions: 1 }]);
+    const transactional = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING }).producer({
+      transactionalId: held,
+      maxInFlightRequests: 1,
+      idempotent: true,
+    });
+    await transactional.connect();
+    const transaction = await transactional.transaction();
+    await transaction.send({ topic: held, messages: [message(0)] });
+    const ui = await startUi();
+    expect(await look(ui, { "--brokers": kafka.brokers, "--topics": held })).toEqual([]);
+    const { look: seen } = (await (await ui.ask("/api/state")).json()) as { look: { summary: string; problem: string } };
+    expect(seen.summary).toMatch(/: an open transaction holds back 1 offset of partition 0: /);
+    await transaction.abort();
+    await transactional.disconnect();
+  });
+
   test("masks on request, and whatever is requested if it was started so", async () => {
     const open = await startUi();
     const values = { "--brokers": kafka.brokers, "--topics": topic, "--limit": "2" };

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { controlFdVariable, type ControlMessage } from "../observe/control-pipe.ts";
-import { observeFdVariable } from "../observe/observation-pipe.ts";
+import { observeFdVariable, type PipeMessage } from "../observe/observation-pipe.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { packageRoot } from "../package-root.ts";
 import type { Terminal } from "../terminal.ts";
@@ -40,6 +40,15 @@ export interface BenchChildOptions {
   readonly onMessage: (line: string) => void;
   /** A line of stdout, if somebody wants them, and how long it may be. */
   readonly stdout?: { readonly maxLineLength: number; readonly onLine: (line: ReadLine) => void };
+}
+
+/** What a line of {@link BenchChildOptions.onMessage} says; null if it says nothing. */
+export function messageIn(line: string): PipeMessage | null {
+  try {
+    return JSON.parse(line) as PipeMessage | null;
+  } catch {
+    return null;
+  }
 }
 
 export function startBenchChild({ args, env, onMessage, stdout }: BenchChildOptions): BenchChild {

@@ -1,7 +1,7 @@
 import { BenchError } from "../bench-error.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { Terminal } from "../terminal.ts";
-import { type BenchChild, startBenchChild } from "./bench-child.ts";
+import { type BenchChild, messageIn, startBenchChild } from "./bench-child.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { ReadLine } from "./line-reader.ts";
 import { problemOf, titleOf } from "./run-session.ts";
@@ -56,6 +56,8 @@ class OneLookAtATime implements LookSession {
   /** What pages have not been sent yet. */
   #fresh: SeenLine[] = [];
   #count = 0;
+  /** What it says besides, such as that an open transaction holds back the rest: nothing of it is on stderr. */
+  #notes: string[] = [];
 
   constructor(events: EventStream, env: Terminal["env"]) {
     this.#events = events;
@@ -73,12 +75,13 @@ class OneLookAtATime implements LookSession {
     }
     this.#fresh = [];
     this.#count = 0;
+    this.#notes = [];
     const title = titleOf("inspect", args);
     this.#state = { title, status: "reading", exitCode: null, problem: "", summary: "", isMasked, lines: [] };
     const child = startBenchChild({
       args: ["inspect", "--json", "--explain", "--headers", ...args],
       env: this.#env,
-      onMessage: () => {},
+      onMessage: (line) => this.#takeNote(line),
       stdout: { maxLineLength, onLine: (line) => this.#take(line) },
     });
     this.#child = child;
@@ -107,6 +110,13 @@ class OneLookAtATime implements LookSession {
     }
   }
 
+  #takeNote(line: string): void {
+    const message = messageIn(line);
+    if (message?.kind === "note") {
+      this.#notes.push(message.text);
+    }
+  }
+
   async #end(child: BenchChild): Promise<void> {
     const flushing = setInterval(() => this.#flush(), flushEveryMs);
     const { code, stderr } = await child.ended;
@@ -115,7 +125,8 @@ class OneLookAtATime implements LookSession {
     this.#child = null;
     if (this.#state !== null) {
       const isProblem = code !== exitCodes.ok && code !== exitCodes.interrupted && code !== exitCodes.decodeErrors;
-      const [problem, summary] = isProblem ? [problemOf(stderr), ""] : ["", stderr.trim()];
+      const [problem, said] = isProblem ? [problemOf(stderr), ""] : ["", stderr.trim()];
+      const summary = [...this.#notes, said].join("\n").trim();
       this.#state = { ...this.#state, status: "ended", exitCode: code, problem, summary };
       this.#sayState();
     }

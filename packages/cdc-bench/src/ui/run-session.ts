@@ -5,7 +5,7 @@ import type { FlameGraph } from "../presentation/document.ts";
 import { describeEnvironment, environmentLine } from "../report/environment.ts";
 import { wordWithoutLogin } from "../report/without-logins.ts";
 import type { Terminal } from "../terminal.ts";
-import { type BenchChild, startBenchChild } from "./bench-child.ts";
+import { type BenchChild, messageIn, startBenchChild } from "./bench-child.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { KeptRun, KeptRuns } from "./kept-runs.ts";
 import { createRunSeries, type RunPoint, type RunSeries } from "./run-series.ts";
@@ -146,7 +146,7 @@ class OneRunAtATime implements RunSession {
   }
 
   #take(id: string, line: string): void {
-    const message = parse(line);
+    const message = messageIn(line);
     switch (message?.kind) {
       case undefined:
         return;
@@ -208,10 +208,3 @@ export function problemOf(stderr: string): string {
 }
 
 /** Null for what is none: a process that dies may leave anything on its pipe. */
-function parse(line: string): PipeMessage | null {
-  try {
-    return JSON.parse(line) as PipeMessage | null;
-  } catch {
-    return null;
-  }
-}
