@@ -164,6 +164,21 @@ async function turns(): Promise<void> {
   }
 }
 
+test("the same crash is logged once until the group is joined again: a deleted topic makes kafkajs crash three times a second", async () => {
+  const warnings: string[] = [];
+  const { kafka } = await setUp({ logger: { ...silentLogger, warn: (fields) => warnings.push((fields["err"] as Error).message) } });
+  const crash = (message: string): void => kafka.tell("crash", { error: new Error(message), restart: true });
+
+  crash("no such topic");
+  crash("no such topic");
+  crash("no answer");
+  crash("no such topic");
+  kafka.tell("group join", { memberAssignment: { t: [0, 1] } });
+  crash("no such topic");
+
+  expect(warnings.map((warning) => warning.replace(/^.*gave up: /, ""))).toEqual(["no such topic", "no answer", "no such topic"]);
+});
+
 test("a start that is given up is no lost connection: nothing is waited for or logged, and kafkajs need not join again", async () => {
   const warnings: string[] = [];
   const { kafka, sink, session, giveUp } = await setUp({ logger: { ...silentLogger, warn: (_fields, message) => warnings.push(message) } });

@@ -51,6 +51,8 @@ export class KafkaJsSession implements DriverSession {
   });
   /** Open while kafkajs has crashed and has not joined again. */
   #rejoining: OpenWait | undefined;
+  /** What was logged of crashes since the group was joined: as long as it lasts, kafkajs crashes of the same again and again, three times a second. */
+  readonly #loggedCrashes: Set<string> = new Set();
   #closing: Promise<void> | undefined;
   #hasFailed = false;
 
@@ -397,6 +399,7 @@ export class KafkaJsSession implements DriverSession {
     }
     this.#rejoining?.end();
     this.#rejoining = undefined;
+    this.#loggedCrashes.clear();
     this.#restart.joined();
     void this.#givingUp.all("lost"); // if they were not given up before the join
     this.#commits.joined();
@@ -432,7 +435,9 @@ export class KafkaJsSession implements DriverSession {
         explained.code === "brokers-unreachable" ? "the connection to the brokers" : `the group ${this.#parts.subscription.groupId}`;
       this.#rejoining ??= this.#parts.sink.waiting?.({ what, host: this.#parts.brokers });
       this.#rejoining?.failed(explained);
-      this.#parts.subscription.logger.warn({ err: explained }, "kafkajs lost its connection, and connects again");
+      const level = this.#loggedCrashes.has(explained.message) ? "debug" : "warn";
+      this.#loggedCrashes.add(explained.message);
+      this.#parts.subscription.logger[level]({ err: explained }, "kafkajs crashed, and starts again");
     } else {
       this.#fail(explained);
     }
