@@ -207,9 +207,10 @@ await describeWithKafka("cdc-bench on a broker", (kafka) => {
       const comparing = ["compare", "--rounds", "1", "--no-peers"];
       const commands = [["run"], ["run", "--processes", "1"], ["inspect"], ["inspect", "--from", "-2"], ["types"], comparing];
       for (const command of commands) {
-        const { code, stderr } = await cdcBench([...command, ...named]);
+        const { code, stdout, stderr } = await cdcBench([...command, ...named]);
         expect(code, stderr).toBe(0);
         expect(stderr.split(note), command.join(" ")).toHaveLength(2); // once
+        expect(stdout.includes(note), command.join(" ")).toBe(command[0] === "run" || command[0] === "compare"); // results are kept
       }
       const hints = await cdcBench(["hints", ...cluster, "--from", topic]);
       expect([hints.code, hints.stderr], hints.stderr).toEqual([4, expect.stringContaining(note)]); // its rows carry no schema

@@ -98,6 +98,11 @@ describe("the report of a run", () => {
     expect(runResult({ ...report, aborted: true })).toMatchObject({ schemaVersion: 1, command: "run", aborted: true });
   });
 
+  test("says what open transactions held back, which stderr alone said", () => {
+    const heldBack = ["t: an open transaction holds back 5 offsets of partition 0"];
+    expect(runText({ ...report, heldBack })).toContain(`- ${heldBack[0]}\n`);
+  });
+
   test("doubts the rate of a reading that took less than a second", () => {
     expect(runText(report)).toContain("t was read in less than a second: its rate is uncertain");
     const longer = [{ topics: ["t"], expectedRecords: 1_000n, measure: { ...measure, elapsedMs: 1_500 } }];

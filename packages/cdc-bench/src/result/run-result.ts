@@ -65,6 +65,8 @@ export interface RunParts {
   readonly environment: Environment;
   readonly settings: RunSettings;
   readonly runs: readonly TopicRun[];
+  /** What open transactions held back, in sentences: who reads the result later has not seen stderr. @default nothing */
+  readonly heldBack?: readonly string[];
   readonly verdict: Verdict;
 }
 
@@ -106,7 +108,7 @@ function formatMetrics({ topic, format, sizes, decode }: FormatMeasure): readonl
   return [...sizeMetrics(scope, sizes), ...percentileMetrics("decode", scope, decode)];
 }
 
-export function runResult({ startedAt, elapsedMs, aborted, environment, settings, runs, verdict }: RunParts): RunResult {
+export function runResult({ startedAt, elapsedMs, aborted, environment, settings, runs, heldBack = [], verdict }: RunParts): RunResult {
   return {
     schemaVersion: 1,
     command: "run",
@@ -116,7 +118,7 @@ export function runResult({ startedAt, elapsedMs, aborted, environment, settings
     environment,
     settings: { ...settings },
     rules: rulesOf(settings),
-    notes: notesOf(runs),
+    notes: [...heldBack, ...notesOf(runs)],
     runs: runs.map(topicResult),
     ...verdict,
   };
@@ -126,6 +128,7 @@ export function runResult({ startedAt, elapsedMs, aborted, environment, settings
 export function groupRunResult({
   startedAt,
   group,
+  heldBack = [],
   verdict,
   ...parts
 }: Omit<RunParts, "runs"> & { readonly group: GroupMeasure }): RunResult {
@@ -136,7 +139,7 @@ export function groupRunResult({
     ...parts,
     settings: { ...parts.settings },
     rules: rulesFor("processesTogether", "decodeSampled", "drainHasNoLatency", "ownGroup"),
-    notes: groupNotes(group),
+    notes: [...heldBack, ...groupNotes(group)],
     runs: [],
     group,
     ...verdict,

@@ -44,7 +44,7 @@ export async function compare(flags: CompareFlags, terminal: Terminal): Promise<
     const startedAt = new Date();
     const startMs = performance.now();
     try {
-      const { played, topics } = await play(flags, source, leftovers, terminal, observer, profiling);
+      const { played, topics, heldBack } = await play(flags, source, leftovers, terminal, observer, profiling);
       observer.end();
       const comparison = compareRounds(played);
       const verdict = judge(compareMetrics(comparison), demands);
@@ -59,6 +59,7 @@ export async function compare(flags: CompareFlags, terminal: Terminal): Promise<
         comparison,
         isInMemory: source.kind === "file",
         hasSameRows: flags.rows !== undefined,
+        heldBack,
         verdict,
       });
       await writeResult(sink, flags, await profiling.addTo(result));
@@ -90,6 +91,8 @@ function sourceOf(flags: CompareFlags, terminal: Terminal): Source {
 interface Played {
   readonly played: readonly PlayedContestant[];
   readonly topics: readonly string[];
+  /** What open transactions hold back, in sentences. */
+  readonly heldBack: readonly string[];
 }
 
 async function play(
@@ -115,11 +118,12 @@ async function play(
   observer.observe(() => ({ phase: `connecting to ${source.connection.brokers.join(", ")}` }));
   const topics = flags.rows === undefined ? source.topics : await writeRows(flags, flags.rows, source, leftovers, terminal, observer);
   if (interrupt.aborted) {
-    return { played: [], topics }; // rows may be missing, and a topic without any is no fault of the user
+    return { played: [], topics, heldBack: [] }; // rows may be missing, and a topic without any is no fault of the user
   }
   const topicSource = await openTopicSource({ ...source, topics }, logger);
   try {
-    (await topicSource.heldBack()).forEach((heldBack) => observer.note(heldBackNote(heldBack)));
+    const heldBack = (await topicSource.heldBack()).map(heldBackNote);
+    heldBack.forEach((note) => observer.note(note));
     const empty = topicSource.extents.find(({ maxRecords }) => maxRecords === 0n);
     if (empty !== undefined) {
       throw new BenchError("too-few-messages", `${empty.topic} has no records: seed it (cdc-bench produce), or compare others.`);
@@ -130,7 +134,7 @@ async function play(
     const contestants = await clusterContestants({ connection, source: topicSource, schemas, leftovers, withPeers, interrupt, logger });
     // The names of throw-away topics are new each time, and a baseline has those of another run.
     const named = flags.rows === undefined ? contestants : contestants.map((each) => ({ ...each, topic: withoutPrefix(each.topic) }));
-    return await record(() => playAll(flags, named, interrupt, observer));
+    return { ...(await record(() => playAll(flags, named, interrupt, observer))), heldBack };
   } finally {
     await topicSource.close();
   }
@@ -160,7 +164,7 @@ async function playAll(
       unit: "readings",
     }));
   });
-  return { played, topics: [...new Set(contestants.map(({ topic }) => topic))] };
+  return { played, topics: [...new Set(contestants.map(({ topic }) => topic))], heldBack: [] };
 }
 
 function writeRows(

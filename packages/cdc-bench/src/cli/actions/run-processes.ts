@@ -48,10 +48,10 @@ export async function runProcesses(
   try {
     const startedAt = new Date();
     const startMs = performance.now();
-    const group = await measure(source, processes, flags, terminal);
+    const { group, heldBack } = await measure(source, processes, flags, terminal);
     const verdict: Verdict = judge(groupMetrics(group), demands);
     const parts = { startedAt, elapsedMs: performance.now() - startMs, aborted: terminal.interrupt.aborted };
-    await writeResult(sink, flags, groupRunResult({ ...parts, environment: describeEnvironment(), settings, group, verdict }));
+    await writeResult(sink, flags, groupRunResult({ ...parts, environment: describeEnvironment(), settings, group, heldBack, verdict }));
     if (
       source.registry === undefined &&
       group.processes.some(({ errors }) => errors.some(({ code }) => code === "schema-source-missing"))
@@ -64,7 +64,12 @@ export async function runProcesses(
   }
 }
 
-async function measure(source: ClusterSource, processes: number, { duration }: RunFlags, terminal: Terminal): Promise<GroupMeasure> {
+async function measure(
+  source: ClusterSource,
+  processes: number,
+  { duration }: RunFlags,
+  terminal: Terminal,
+): Promise<{ readonly group: GroupMeasure; readonly heldBack: readonly string[] }> {
   const { connection, topics } = source;
   const observer = createObserver(terminal);
   observer.observe(() => ({ phase: `connecting to ${connection.brokers.join(", ")}` }));
@@ -74,9 +79,11 @@ async function measure(source: ClusterSource, processes: number, { duration }: R
   const groupId = throwAwayGroup();
   try {
     const extents = await cluster.extentsOf(topics);
-    (await cluster.heldBackOf(extents)).forEach((heldBack) => observer.note(heldBackNote(heldBack)));
+    const heldBack = (await cluster.heldBackOf(extents)).map(heldBackNote);
+    heldBack.forEach((note) => observer.note(note));
     const { interrupt } = terminal;
-    return await measureProcesses({ source, extents, processes, groupId, maxDurationMs: duration, interrupt, observer });
+    const group = await measureProcesses({ source, extents, processes, groupId, maxDurationMs: duration, interrupt, observer });
+    return { group, heldBack };
   } finally {
     observer.end();
     await cluster.forgetGroup(groupId);

@@ -44,7 +44,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode
   observer.observe(() => ({
     phase: source.kind === "cluster" ? `connecting to ${source.connection.brokers.join(", ")}` : `reading ${source.file}`,
   }));
-  const topics = await openSource(source, terminal, observer).finally(() => observer.end());
+  const { topics, heldBack } = await openSource(source, terminal, observer).finally(() => observer.end());
   const startedAt = new Date();
   const startMs = performance.now();
   try {
@@ -54,7 +54,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode
       throw failure.error;
     }
     const aborted = failure !== null || terminal.interrupt.aborted;
-    const parts = { startedAt, elapsedMs: performance.now() - startMs, aborted, ...partsOf(source, flags, runs, demands) };
+    const parts = { startedAt, elapsedMs: performance.now() - startMs, aborted, heldBack, ...partsOf(source, flags, runs, demands) };
     await writeResult(sink, flags, await profiling.addTo(runResult(parts)));
     if (schemas === undefined && runs.some(({ measure }) => measure.errors.some(({ code }) => code === "schema-source-missing"))) {
       terminal.stderr.write(missingSchemasHint);
@@ -69,12 +69,17 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode
   }
 }
 
-async function openSource(source: Source, { logger }: Terminal, observer: Observer): Promise<TopicSource> {
+async function openSource(
+  source: Source,
+  { logger }: Terminal,
+  observer: Observer,
+): Promise<{ readonly topics: TopicSource; readonly heldBack: readonly string[] }> {
   await requireRegistry(source.registry);
   const topics = await openTopicSource(source, logger);
   try {
-    (await topics.heldBack()).forEach((heldBack) => observer.note(heldBackNote(heldBack)));
-    return topics;
+    const heldBack = (await topics.heldBack()).map(heldBackNote);
+    heldBack.forEach((note) => observer.note(note));
+    return { topics, heldBack };
   } catch (error) {
     await topics.close();
     throw error;

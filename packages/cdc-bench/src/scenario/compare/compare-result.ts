@@ -27,6 +27,8 @@ export interface CompareParts {
   /** Whether records came from memory rather than from brokers. */
   readonly isInMemory: boolean;
   readonly hasSameRows: boolean;
+  /** What open transactions held back, in sentences. */
+  readonly heldBack: readonly string[];
   readonly verdict: Verdict;
 }
 
@@ -54,7 +56,7 @@ export function compareMetrics({ readers, pairs }: Comparison): readonly Metric[
 }
 
 export function compareResult(parts: CompareParts): CompareResult {
-  const { startedAt, elapsedMs, aborted, environment, settings, rounds, comparison, isInMemory, hasSameRows, verdict } = parts;
+  const { startedAt, elapsedMs, aborted, environment, settings, rounds, comparison, isInMemory, hasSameRows, heldBack, verdict } = parts;
   return {
     schemaVersion: 1,
     command: "compare",
@@ -71,7 +73,7 @@ export function compareResult(parts: CompareParts): CompareResult {
       "decodeSampled",
       "sizes",
     ),
-    notes: warningsOf(comparison, rounds, isInMemory),
+    notes: [...heldBack, ...warningsOf(comparison, rounds, isInMemory)],
     rounds,
     ...comparison,
     ...verdict,
