@@ -265,7 +265,7 @@ describe("a message that cannot be read", () => {
   });
 
   test("becomes too many bytes", () => {
-    const bomb = compressedMessage(1, 0n, "gzip", Buffer.alloc(4_000_000));
+    const bomb = compressedMessage(1, 0n, "gzip", Buffer.alloc(50_000_000));
     expect(() => setsOf(fetched(bomb))).toThrow(expect.objectContaining({ code: "batch-too-large" }));
     const long = writtenMessages({ format: 0, compression: "lz4", records: [record(0n, "x".repeat(5_000))] });
     expect(() => setsOf(fetched(long), { maxDecompressedBytes: 4_000 })).toThrow(expect.objectContaining({ code: "batch-too-large" }));

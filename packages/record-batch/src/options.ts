@@ -18,7 +18,7 @@ export interface RecordBatchOptions {
   readonly checkCrcs?: boolean;
   /**
    * The largest number of bytes that one batch may become when it is decompressed. A batch may also not become more than 512 times its
-   * compressed bytes and a mebibyte.
+   * compressed bytes and 16 MiB.
    * @default 536_870_912
    */
   readonly maxDecompressedBytes?: number;

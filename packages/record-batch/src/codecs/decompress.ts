@@ -29,7 +29,7 @@ export interface DecompressOptions {
 
 /**
  * Decompresses the records of a batch: `gzip`, `snappy` (raw, or as snappy-java frames it), `lz4` frames, `zstd` frames. The result has at
- * most `maxDecompressedBytes` bytes, at most 512 times the compressed bytes and a mebibyte; this holds before memory is taken for it. Where zstd
+ * most `maxDecompressedBytes` bytes, at most 512 times the compressed bytes and 16 MiB; this holds before memory is taken for it. Where zstd
  * is read without Node's own and without WebAssembly, the windows of its frames take memory, too: at most 128 MiB. Throws a
  * `RecordBatchError` of code `damaged-compression` or `batch-too-large`, without a place.
  */

@@ -7,7 +7,11 @@ import { RecordBatchError } from "../errors.ts";
  */
 const maxRatio = 512;
 const maxOutputBytes = 512 * 1024 * 1024;
-const freeBytes = 1024 * 1024;
+/**
+ * Beside the ratio: a large column may be of one kind alone, such as zeros or a text that repeats itself, and zstd packs it more than 4,000 times. An
+ * update of a row of 1 MiB has it twice, and producers are set to send larger ones (`max.request.size`).
+ */
+const freeBytes = 16 * 1024 * 1024;
 
 /** The largest output for this number of compressed bytes, if nothing else is asked for. A few bytes thereby cannot fill the memory. */
 export function outputLimit(compressedBytes: number): number {
