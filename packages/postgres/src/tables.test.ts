@@ -98,3 +98,25 @@ test("a table whose types are narrower is left alone without widen, and nobody w
   const first = database.transaction();
   expect([await typeOfN(tables, first), first.asked.length]).toEqual(["integer", 1]);
 });
+
+test("a table that is made has the defaults of its columns: rows of before a column may come after the schema that has it", async () => {
+  const asked: string[] = [];
+  const statements: Statements = {
+    query: async ({ text }) => {
+      asked.push(text);
+      return { rows: [], rowCount: null };
+    },
+    labelled: () => statements,
+  };
+  const tables = new Tables({ create: true, widen: true });
+  const fields = [
+    { name: "id", type: { kind: "int" }, defaultValue: 0 },
+    { name: "n", type: { kind: "int" } },
+    { name: "added", type: { kind: "string" }, defaultValue: "it's" },
+  ];
+  tables.schemaSeen({ topic: "lines", side: "value", table, row: { kind: "record", name: "Row", fields } } as never);
+  await tables.columnsFor(statements, { target, sources, rows });
+  expect(asked.find((text) => text.startsWith("create table"))).toBe(
+    `create table if not exists "public"."lines" ("id" integer, "n" integer, "added" text default 'it''s', primary key ("id"))`,
+  );
+});

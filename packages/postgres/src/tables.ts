@@ -205,7 +205,10 @@ export class Tables {
     }
     const keys = Object.keys(first.key);
     const names = [...keys, ...[...wanted.keys()].filter((name) => !keys.includes(name))];
-    const columns = names.map((name) => `${quoteName(name)} ${newTypeOf(wanted.get(name))}`);
+    const columns = names.map((name) => {
+      const column = wanted.get(name);
+      return `${quoteName(name)} ${newTypeOf(column)}${column === undefined || keys.includes(name) ? "" : defaultOf(column)}`;
+    });
     await createSchema(statements, target.schema);
     await statements.query({
       text: `create table if not exists ${quoteTable(target)} (${columns.join(", ")}, primary key (${keys.map(quoteName).join(", ")}))`,
@@ -247,7 +250,7 @@ function newTypeOf(wanted: WantedColumn | undefined): string {
   return wanted === undefined ? "text" : wanted.isDeclared ? wanted.type : newColumnTypeFor(wanted.type);
 }
 
-/** For the rows that are there already: a source that adds a column sends no changes of them. */
+/** For the rows of before the column, which may be in the table, or come only after the schema: a source that adds a column sends no changes of them. */
 function defaultOf({ defaultText }: WantedColumn): string {
   return defaultText === undefined ? "" : ` default ${quoteText(defaultText)}`;
 }

@@ -20,6 +20,8 @@ test.each<readonly [string, Type, unknown, unknown]>([
   ["a negative decimal", decimal("1"), "9Q==", "-1.1"],
   ["a decimal of a scale that cannot be", decimal("x"), "AfQ=", null],
   ["a time", time, 0, null],
+  ["a year", { kind: "int", semantic: { name: "io.debezium.time.Year", parameters: {} } }, 1999, 1999],
+  ["a set", { kind: "string", semantic: { name: "io.debezium.data.EnumSet", parameters: { allowed: "p,q" } } }, "p,q", "p,q"],
   ["null", optional({ kind: "int" }), null, null],
   ["none", { kind: "string" }, undefined, null],
   ["one of another type", { kind: "string" }, 5, null],

@@ -3,6 +3,8 @@ import { decimalText } from "../values/decimal-text.ts";
 import { readWideInteger } from "../values/wide-integer.ts";
 import { type DefaultValue, type Type, withoutNull } from "./type.ts";
 
+/** What their schemas say as a number or as text is what a column has. */
+const plainMeanings: ReadonlySet<string> = new Set(["io.debezium.data.Enum", "io.debezium.data.EnumSet", "io.debezium.time.Year"]);
 const decimals: ReadonlySet<string> = new Set(["org.apache.kafka.connect.data.Decimal", "avro.decimal"]);
 
 /**
@@ -16,7 +18,7 @@ export function defaultValueOf(type: Type, json: unknown, bytesAs: "base64" | "l
     const scale = scaleParameter(semantic.parameters["scale"] ?? "0");
     return (kind === "bytes" || kind === "fixed") && typeof json === "string" && scale !== null ? decimalOf(json, scale, bytesAs) : null;
   }
-  if (semantic !== undefined && semantic.name !== "io.debezium.data.Enum") {
+  if (semantic !== undefined && !plainMeanings.has(semantic.name)) {
     return null;
   }
   switch (kind) {
