@@ -215,6 +215,20 @@ test("close does not wait for a batch that waits for ever, and nothing of it is 
 });
 
 describe("trouble that passes", () => {
+  test("a lock of somebody else is named, not waited for until a statement has taken too long", async () => {
+    const sink = await claimed();
+    await apply(sink, 1n, created(1));
+    await whileLocked("copy.orders", async () => {
+      await expect(apply(sink, 2n, created(2))).rejects.toMatchObject({
+        code: "unavailable",
+        retriable: true,
+        message: expect.stringContaining('writing to "copy"."orders": PostgreSQL could not do it now (55P03, another session holds a lock'),
+      });
+    });
+    await apply(sink, 2n, created(2));
+    expect(await rows()).toEqual([{ id: "1" }, { id: "2" }]);
+  });
+
   test("a deadlock may be tried again", async () => {
     const sink = await claimed({ create: false });
     await pool.query("create table copy.orders (id bigint primary key); insert into copy.orders values (1)");
@@ -225,7 +239,7 @@ describe("trouble that passes", () => {
     await expect(apply(sink, 1n, created(2))).rejects.toMatchObject({ code: "unavailable", retriable: true });
   });
 
-  test.each(["53100", "53200", "53300", "40001", "57P01", "57P03", "08006", "55P03", "58030", "25006"])(
+  test.each(["53100", "53200", "53300", "40001", "57P01", "57P03", "08006", "55P03", "57014", "58030", "25006"])(
     "%s may be tried again",
     async (state) => {
       const sink = await claimed({ create: false });

@@ -42,6 +42,20 @@ describe("what PostgreSQL refuses", () => {
     );
   });
 
+  test.each([
+    ["55P03", "another session holds a lock"],
+    ["57014", "statement_timeout"],
+    ["53300", "no connection left"],
+    ["25006", "read-only"],
+    ["42501", "lacks a right"],
+  ])("says in words what %s is", (code, words) => {
+    expect(fromStatement(databaseError(code), "writing").message).toContain(words);
+  });
+
+  test("a statement that the server has cancelled is tried again: what it waited for passes", () => {
+    expect(fromStatement(databaseError("57014"), "writing")).toMatchObject({ code: "unavailable", retriable: true });
+  });
+
   test("is not what Node's own codes say, also where they have five characters", () => {
     const broken = Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
     expect(fromStatement(broken, "writing")).toMatchObject({ code: "unavailable", cause: broken });

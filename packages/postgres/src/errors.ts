@@ -129,12 +129,30 @@ export function fromStatement(error: unknown, what: string): PostgresSinkError {
   // A serialization failure is not about a row, but its detail may quote one.
   const cause = new PostgresRefusal(error as Readonly<Record<string, unknown>>, state); // it has a code, so it is an object
   return isTransient(state)
-    ? new PostgresSinkError("unavailable", `${what}: PostgreSQL could not do it now (${state}); the batch is tried again`, { cause })
+    ? new PostgresSinkError(
+        "unavailable",
+        `${what}: PostgreSQL could not do it now (${state}${reasonOf(state)}); the batch is tried again`,
+        { cause },
+      )
     : new PostgresSinkError(
         "rejected",
-        `${what}: PostgreSQL refused it with SQLSTATE ${state}${namesOf(cause)}; the appendix of error codes in PostgreSQL's manual says what it means`,
+        `${what}: PostgreSQL refused it with SQLSTATE ${state}${namesOf(cause)}${reasonOf(state)}; the appendix of error codes in PostgreSQL's manual says what it means`,
         { cause },
       );
+}
+
+/** What people would otherwise have to look up, by SQLSTATE: what they have to see to is not the sink's. */
+const reasons: Readonly<Record<string, string>> = {
+  "25006": "the database, or its session, is read-only",
+  "42501": "the role lacks a right, or a policy of row-level security refuses a row",
+  "53300": "there is no connection left for this role, database or server",
+  "55P03": "another session holds a lock: pg_blocking_pids() says which one blocks those that wait in pg_stat_activity",
+  "57014": "statement_timeout, or somebody, has cancelled it: if it waited for a lock, pg_blocking_pids() says whose",
+};
+
+function reasonOf(state: string): string {
+  const reason = reasons[state];
+  return reason === undefined ? "" : `, ${reason}`;
 }
 
 /** What a refusal is about, where PostgreSQL says it: the column of a null, the constraint of a double. */
@@ -184,10 +202,11 @@ function sqlStateOf(error: unknown): string | null {
 
 /**
  * Connection failures (08), deadlocks and serialization failures (40), resources (53), operator intervention (57), the server's own disk
- * (58), a lock that is not available, a standby that is not the primary yet. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * (58), a lock that is not available, a standby that is not the primary yet. Among those of class 57 is a statement that took longer than the
+ * server lets it: as with the sink's own limit, the table may be locked. https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 function isTransient(state: string): boolean {
-  return (/^(08|40|53|57|58)/.test(state) && state !== "57014") || state === "55P03" || state === "25006";
+  return /^(08|40|53|57|58)/.test(state) || state === "55P03" || state === "25006";
 }
 
 /** Whether two rows were in each other's way: a unique index or an exclusion constraint lets only one of them be there. */

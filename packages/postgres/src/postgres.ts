@@ -11,7 +11,7 @@ import { quoteTable } from "./quote.ts";
 import { Tables, type Target } from "./tables.ts";
 import { Targets } from "./targets.ts";
 import { tableUnknown, type TopicFacts, TopicTables } from "./topic-tables.ts";
-import { type Statements, Transactions } from "./transaction.ts";
+import { maxLockWaitMs, type Statements, Transactions } from "./transaction.ts";
 import { writeRows } from "./write-rows.ts";
 import { bindMethods } from "./bind-methods.ts";
 
@@ -65,7 +65,7 @@ class RowSink implements PostgresSink {
       assignments.forEach((assignment) => this.#topics.claimed(assignment, null));
       return [];
     }
-    const { known, facts } = await this.#transactions.run(await this.#connected(), "claiming partitions", async (statements) => {
+    const { known, facts } = await this.#transactions.run(await this.#connected(), { what: "claiming partitions" }, async (statements) => {
       await this.#checkpoints.create(statements, { withSchema: this.#options.create });
       return this.#checkpoints.claim(statements, groupId, assignments);
     });
@@ -106,7 +106,7 @@ class RowSink implements PostgresSink {
     const facts = this.#topics.factsOf(assignment.topic);
     const isNews = this.#options.keepsCheckpoints && tables.length > 0 && this.#kept.get(assignment) !== facts;
     try {
-      await this.#transactions.run(await this.#connected(), what, async (statements) => {
+      await this.#transactions.run(await this.#connected(), { what, lockWaitMs: maxLockWaitMs }, async (statements) => {
         if (this.#options.keepsCheckpoints && !(await this.#checkpoints.advance(statements, assignment, nextOffset))) {
           return;
         }

@@ -17,6 +17,12 @@ export interface Statements {
  */
 const maxIdleMs = 10_000;
 
+/**
+ * A batch that waits for a lock of somebody else gives up after so long, and is tried again: PostgreSQL then says that it was a lock, where a
+ * statement without an answer may be anything. Soon enough for `health()` to name the cause within 5 seconds.
+ */
+export const maxLockWaitMs = 4_000;
+
 /** The transactions of one sink. */
 export class Transactions {
   readonly #open = new Set<PostgresClient>();
@@ -27,8 +33,15 @@ export class Transactions {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Runs the work in a transaction on a connection of its own. All of it is committed, or nothing. */
-  async run<T>(pool: PostgresPool, what: string, work: (statements: Statements) => Promise<T>): Promise<T> {
+  /**
+   * Runs the work in a transaction on a connection of its own. All of it is committed, or nothing. `lockWaitMs`: how long it waits for a lock;
+   * without it, as long as a statement may take.
+   */
+  async run<T>(
+    pool: PostgresPool,
+    { what, lockWaitMs }: { readonly what: string; readonly lockWaitMs?: number },
+    work: (statements: Statements) => Promise<T>,
+  ): Promise<T> {
     const startedMs = performance.now();
     const client = await this.#connect(pool);
     this.#open.add(client);
@@ -36,7 +49,8 @@ export class Transactions {
     client.on?.("error", ignore);
     const statements = new LabelledStatements(client, what, this.#timeoutMs);
     try {
-      await statements.query({ text: `begin; set local idle_in_transaction_session_timeout = ${maxIdleMs}` });
+      const lockWait = lockWaitMs === undefined ? "" : `; set local lock_timeout = ${lockWaitMs}`;
+      await statements.query({ text: `begin; set local idle_in_transaction_session_timeout = ${maxIdleMs}${lockWait}` });
       const result = await work(statements);
       await statements.query({ text: "commit" });
       this.#release(client);
