@@ -48,8 +48,18 @@ describe("what PostgreSQL refuses", () => {
     ["53300", "no connection left"],
     ["25006", "read-only"],
     ["42501", "lacks a right"],
+    ["42P10", "no primary key"],
+    ["22021", "U+0000"],
   ])("says in words what %s is", (code, words) => {
     expect(fromStatement(databaseError(code), "writing").message).toContain(words);
+  });
+
+  test("a database that lets nobody connect for a while is waited for", () => {
+    expect(fromStatement(databaseError("55000"), "connecting", { isConnection: true })).toMatchObject({
+      code: "unavailable",
+      retriable: true,
+    });
+    expect(fromStatement(databaseError("55000"), "writing")).toMatchObject({ code: "rejected", retriable: false });
   });
 
   test("a statement that the server has cancelled is tried again: what it waited for passes", () => {

@@ -111,8 +111,12 @@ function isText(value: unknown): boolean {
   return typeof value === "string";
 }
 
-/** The failure of a statement as the sink's own error. */
-export function fromStatement(error: unknown, what: string): PostgresSinkError {
+/** The failure of a statement as the sink's own error. `isConnection`: of the attempt to connect. */
+export function fromStatement(
+  error: unknown,
+  what: string,
+  { isConnection = false }: { readonly isConnection?: boolean } = {},
+): PostgresSinkError {
   if (isPostgresSinkError(error)) {
     return error;
   }
@@ -128,7 +132,7 @@ export function fromStatement(error: unknown, what: string): PostgresSinkError {
   }
   // A serialization failure is not about a row, but its detail may quote one.
   const cause = new PostgresRefusal(error as Readonly<Record<string, unknown>>, state); // it has a code, so it is an object
-  return isTransient(state)
+  return isTransient(state) || (state === notAccepting && isConnection)
     ? new PostgresSinkError(
         "unavailable",
         `${what}: PostgreSQL could not do it now (${state}${reasonOf(state)}); the batch is tried again`,
@@ -141,10 +145,15 @@ export function fromStatement(error: unknown, what: string): PostgresSinkError {
       );
 }
 
+const noSuchText = "a text has the character U+0000, or one that the database's encoding lacks";
+
 /** What people would otherwise have to look up, by SQLSTATE: what they have to see to is not the sink's. */
 const reasons: Readonly<Record<string, string>> = {
+  "22021": noSuchText,
+  "22P05": noSuchText,
   "25006": "the database, or its session, is read-only",
   "42501": "the role lacks a right, or a policy of row-level security refuses a row",
+  "42P10": "the table has no primary key and no unique constraint over just the columns of the key",
   "53300": "there is no connection left for this role, database or server",
   "55P03": "another session holds a lock: pg_blocking_pids() says which one blocks those that wait in pg_stat_activity",
   "57014": "statement_timeout, or somebody, has cancelled it: if it waited for a lock, pg_blocking_pids() says whose",
@@ -199,6 +208,9 @@ function sqlStateOf(error: unknown): string | null {
   const { code } = (error ?? {}) as { readonly code?: unknown };
   return typeof code === "string" && /^(?!E)[0-9A-Z]{5}$/.test(code) ? code : null;
 }
+
+/** To whoever connects while `alter database ... allow_connections false` keeps everybody out. Of a statement, it is about a table. */
+const notAccepting = "55000";
 
 /**
  * Connection failures (08), deadlocks and serialization failures (40), resources (53), operator intervention (57), the server's own disk

@@ -94,7 +94,7 @@ export class Transactions {
           () => {}, // the connection was given up
         );
       }
-      throw fromStatement(error, "connecting");
+      throw fromStatement(error, "connecting", { isConnection: true });
     }
   }
 
