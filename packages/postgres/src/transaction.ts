@@ -86,7 +86,12 @@ export class Transactions {
   async #connect(pool: PostgresPool): Promise<PostgresClient> {
     const connecting = pool.connect();
     try {
-      return await answered(connecting, "connecting", this.#timeoutMs);
+      return await answered(
+        connecting,
+        "connecting",
+        this.#timeoutMs,
+        "the server is silent, or all connections of the pool are taken; it is tried again",
+      );
     } catch (error) {
       if (error instanceof NoAnswerError) {
         connecting.then(
@@ -135,18 +140,20 @@ class LabelledStatements implements Statements {
 
 /** A statement without an answer in time. Whether PostgreSQL has carried it out is not known. */
 class NoAnswerError extends PostgresSinkError {
-  constructor(what: string, timeoutMs: number) {
-    super(
-      "unavailable",
-      `${what}: no answer within ${timeoutMs} ms; the connection is closed, and the batch is tried again on another one`,
-    );
+  constructor(what: string, timeoutMs: number, more: string) {
+    super("unavailable", `${what}: no answer within ${timeoutMs} ms; ${more}`);
   }
 }
 
-async function answered<T>(work: Promise<T>, what: string, timeoutMs: number): Promise<T> {
+async function answered<T>(
+  work: Promise<T>,
+  what: string,
+  timeoutMs: number,
+  more = "the connection is closed, and the batch is tried again on another one",
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new NoAnswerError(what, timeoutMs)), timeoutMs).unref();
+    timer = setTimeout(() => reject(new NoAnswerError(what, timeoutMs, more)), timeoutMs).unref();
   });
   work.catch(ignore); // it may fail after everybody has stopped waiting for it
   try {
