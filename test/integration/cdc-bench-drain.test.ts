@@ -265,6 +265,8 @@ await describeWithKafka("cdc-bench drain", ({ brokers }) => {
     expect(JSON.parse(stdout)).toMatchObject({ aborted: true, command: "sweep" });
     const empty = uniqueName("drain-empty");
     await createTopics(admin, [{ topic: empty, numPartitions: 1, replicationFactor: 1 }]);
+    const missing = await cdcBench(["sweep", "-b", brokers, "--topics", "no-such-topic"]);
+    expect([missing.code, missing.stderr], missing.stderr).toEqual([4, expect.stringContaining("there is no topic no-such-topic. ")]);
     const none = await cdcBench(["sweep", "-b", brokers, "--topics", empty]);
     expect([none.code, none.stderr]).toEqual([4, expect.stringContaining("there is nothing in it")]);
     expect(await leftBehind()).toEqual([]);

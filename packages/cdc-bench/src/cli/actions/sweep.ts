@@ -1,6 +1,7 @@
 import { BenchError } from "../../bench-error.ts";
 import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { changeFormat, type ChangeFormat } from "../../load/change-events/index.ts";
+import { openCluster } from "../../load/cluster.ts";
 import type { ClusterConnection } from "../../load/connection.ts";
 import { faultTextOf } from "../../load/fault.ts";
 import { openRegistry, requireRegistry } from "../../load/schemas.ts";
@@ -95,9 +96,16 @@ async function backlogOf(
   { interrupt }: Terminal,
   observer: Observer,
   schemas: SweepPlan["schemas"],
-): Promise<Pick<SweepPlan, "topics" | "ends" | "records" | "schemas">> {
+): Promise<Pick<SweepPlan, "topics" | "ends" | "records" | "heldBack" | "schemas">> {
   if (flags.topics !== undefined) {
-    return { ...(await givenTopics(cluster, flags.topics)), schemas };
+    const asked = await openCluster(cluster.connection);
+    try {
+      const given = await givenTopics(asked, flags.topics);
+      given.heldBack.forEach((note) => observer.note(note));
+      return { ...given, schemas };
+    } finally {
+      await asked.close();
+    }
   }
   const topic = cluster.name("events");
   await cluster.makeTopic(topic, { partitions: flags.partitions });
@@ -109,12 +117,12 @@ async function backlogOf(
   } finally {
     await backlog.close();
   }
-  return { topics: [topic], ends: await cluster.endsOf([topic]), records: flags.events, schemas: backlog.schemas };
+  return { topics: [topic], ends: await cluster.endsOf([topic]), records: flags.events, heldBack: [], schemas: backlog.schemas };
 }
 
 function planOf(
   flags: SweepFlags,
-): Omit<SweepPlan, "topics" | "ends" | "records" | "schemas" | "cluster" | "interrupt" | "observer" | "record"> {
+): Omit<SweepPlan, "topics" | "ends" | "records" | "heldBack" | "schemas" | "cluster" | "interrupt" | "observer" | "record"> {
   return {
     ...resolveProxy(flags),
     base: resolveTuning(flags),
@@ -170,7 +178,7 @@ function resultOf(
       ...plan.base,
     },
     rules: sweepRules(plan),
-    notes: sweepNotes(plan, outcome),
+    notes: [...plan.heldBack, ...sweepNotes(plan, outcome)],
     ...judge(metricsOf(outcome), demands),
     base,
     noise,

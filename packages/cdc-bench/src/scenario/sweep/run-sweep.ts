@@ -18,6 +18,8 @@ export interface SweepPlan {
   readonly topics: readonly string[];
   readonly ends: Places;
   readonly records: number;
+  /** What open transactions hold back behind the ends, in sentences. */
+  readonly heldBack: readonly string[];
   readonly schemas: SchemaSource | undefined;
   readonly base: Tuning;
   readonly dimensions: readonly Dimension[];
