@@ -212,6 +212,7 @@ await describeWithKafka("cdc-bench drain", ({ brokers }) => {
     if (hasResult) {
       expect(JSON.parse(stdout)).toMatchObject({ aborted: true, command: "drain" });
     }
+    expect(said.includes("interrupted before anything was measured"), said).toBe(stdout === "");
     expect(await leftBehind()).toEqual([]);
   });
 
@@ -269,6 +270,18 @@ await describeWithKafka("cdc-bench drain", ({ brokers }) => {
     expect([missing.code, missing.stderr], missing.stderr).toEqual([4, expect.stringContaining("there is no topic no-such-topic. ")]);
     const none = await cdcBench(["sweep", "-b", brokers, "--topics", empty]);
     expect([none.code, none.stderr]).toEqual([4, expect.stringContaining("there is nothing in it")]);
+    expect(await leftBehind()).toEqual([]);
+  });
+
+  test("sweep of records that nobody can decode ends after its first measurement, with 5 and the reason", async () => {
+    const topic = uniqueName("drain-foreign");
+    await createTopics(admin, [{ topic, numPartitions: 1, replicationFactor: 1 }]);
+    const producer = client.producer();
+    await producer.connect();
+    await producer.send({ topic, messages: [{ value: '{"id":' }, { value: '{"id":1' }] });
+    await producer.disconnect();
+    const { code, stderr } = await cdcBench(["sweep", "-b", brokers, "--topics", topic, "--point-time", "500ms"]);
+    expect([code, stderr], stderr).toEqual([5, expect.stringContaining(`none of 2 records of ${topic} could be decoded. The first: `)]);
     expect(await leftBehind()).toEqual([]);
   });
 

@@ -7,12 +7,15 @@ export type BenchErrorCode =
   /** A broker or a registry cannot be reached, or refuses. */
   | "connection"
   /** There are no messages, or fewer than were asked for. */
-  | "too-few-messages";
+  | "too-few-messages"
+  /** There are messages, and none of them can be decoded. */
+  | "decode-errors";
 
 const exitCodeByCode: Readonly<Record<BenchErrorCode, ExitCode>> = {
   usage: exitCodes.usage,
   connection: exitCodes.connection,
   "too-few-messages": exitCodes.tooFewMessages,
+  "decode-errors": exitCodes.decodeErrors,
 };
 
 /** A command's end that the user can do something about: one sentence or two, never a stack trace. */

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { BenchError } from "../bench-error.ts";
 import { describeEnvironment } from "../report/environment.ts";
 import type { BenchResult } from "../result/bench-result.ts";
 import { writeResult } from "./result-options.ts";
@@ -18,15 +19,25 @@ const result: BenchResult = {
   baseline: [],
 };
 
-async function notesOf(flags: { readonly baseline?: string }, written: BenchResult): Promise<readonly string[]> {
+async function writtenWith(
+  flags: { readonly baseline?: string },
+  written: BenchResult,
+): Promise<{ readonly refusal: number | null; readonly notes: readonly string[] }> {
   let text = "";
-  await writeResult({ look: {}, write: async (part) => void (text += part), close: async () => {} }, { ...flags, json: true }, written);
-  return (JSON.parse(text) as BenchResult).notes;
+  const sink = { look: {}, write: async (part: string) => void (text += part), close: async () => {} };
+  const refusal = await writeResult(sink, { ...flags, json: true }, written).then(
+    () => null,
+    (error: BenchError) => error.exitCode,
+  );
+  return { refusal, notes: (JSON.parse(text) as BenchResult).notes };
 }
 
-test("a result says so if its baseline has no figure to compare it with", async () => {
-  expect(await notesOf({ baseline: "last.json" }, result)).toEqual(["It was noisy.", expect.stringContaining("Nothing was compared")]);
+test("a result whose baseline has no figure to compare it with is written, says so, and ends with 2: the check would always pass", async () => {
+  const notes = ["It was noisy.", expect.stringContaining("Nothing was compared")];
+  expect(await writtenWith({ baseline: "last.json" }, result)).toEqual({ refusal: 2, notes });
+  expect(await writtenWith({ baseline: "last.json" }, { ...result, aborted: true })).toEqual({ refusal: null, notes });
   const same = { name: "rate", scope: "orders", before: 10, now: 10, worseBy: 0, regressed: false } as const;
-  expect(await notesOf({ baseline: "last.json" }, { ...result, baseline: [same] })).toEqual(["It was noisy."]);
-  expect(await notesOf({}, result)).toEqual(["It was noisy."]);
+  const compared = { refusal: null, notes: ["It was noisy."] };
+  expect(await writtenWith({ baseline: "last.json" }, { ...result, baseline: [same] })).toEqual(compared);
+  expect(await writtenWith({}, result)).toEqual(compared);
 });

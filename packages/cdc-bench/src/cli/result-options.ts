@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { BenchError } from "../bench-error.ts";
 import type { ResultSink } from "../report/result-sink.ts";
 import type { BenchResult } from "../result/bench-result.ts";
 import type { DemandFlags } from "./demand-options.ts";
@@ -22,7 +23,7 @@ export function addResultFlags(command: Command): Command {
     .option("-o, --output <file>", "write the results to a file in place of stdout");
 }
 
-/** Writes a result as the flags want it. What renders it is loaded when there is something to render: `--help` needs none of it. */
+/** Writes a result as the flags want it. Then rejects if its baseline has nothing to compare it with: that check would always pass. What renders it is loaded when there is something to render: `--help` needs none of it. */
 export async function writeResult(
   sink: ResultSink,
   { json, outputFormat, baseline }: ResultFlags & Pick<DemandFlags, "baseline">,
@@ -32,7 +33,13 @@ export async function writeResult(
   const isCompared = baseline === undefined || result.baseline.length > 0;
   const noted = isCompared ? result : { ...result, notes: [...result.notes, nothingCompared] };
   await sink.write(renderResult(noted, outputFormat ?? (json === true ? "json" : "text"), sink.look));
+  if (!isCompared && !result.aborted) {
+    throw new BenchError("usage", `--baseline ${baseline}: ${nothingCompared}`);
+  }
 }
+
+/** Said when a run was interrupted too early for a result. */
+export const nothingMeasured = "interrupted before anything was measured: there is no result.\n";
 
 /** Whoever waits for exit code 98 would wait for ever. */
 const nothingCompared =

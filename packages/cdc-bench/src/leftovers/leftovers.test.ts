@@ -126,6 +126,17 @@ describe("what a run makes", () => {
     expect(said).toBe("could not remove topic cdc-bench-t at localhost:9092: nobody answers there. Try again with --clean.\n");
     expect(await files()).toHaveLength(1);
   });
+
+  test("that stays for one reason is said in one line", async () => {
+    const leftovers = await open(async () => Promise.reject(new BenchError("connection", "the brokers do not delete it")));
+    for (const n of [1, 2, 3, 4, 5, 6, 7]) {
+      await leftovers.making({ ...topic, name: `t${n}` });
+    }
+    await leftovers.close();
+    expect(said).toMatch(
+      /^could not remove topic t7 at \S+, topic t6 [^\n]+, topic t3 at \S+ and 2 more: the brokers do not delete it\. [^\n]+\n$/,
+    );
+  });
 });
 
 test("what a server says of a thing that it does not remove cannot move the cursor", async () => {

@@ -136,24 +136,33 @@ class Journal implements Leftovers {
   }
 }
 
-/** Gives those that could not be removed, each with its reason on stderr. */
+/** Gives those that could not be removed. Their reasons are said on stderr: a sweep makes dozens of groups, which all stay for the same one. */
 async function removeAll(
   things: readonly Thing[],
   remove: RemoveThing,
   { stderr }: Pick<Terminal, "stderr">,
   onRemoved: (thing: Thing) => Promise<void>,
 ): Promise<readonly Thing[]> {
-  const refused: Thing[] = [];
+  const refused: Refused[] = [];
   for (const thing of inRemovalOrder(things)) {
     try {
       await remove(thing);
       await onRemoved(thing);
     } catch (error) {
-      refused.push(thing);
-      stderr.write(`could not remove ${thingText(thing)}: ${reasonOf(error)} Try again with --clean.\n`);
+      refused.push({ thing, reason: reasonOf(error) });
     }
   }
-  return refused;
+  for (const reason of new Set(refused.map((each) => each.reason))) {
+    const things = refused.filter((each) => each.reason === reason).map(({ thing }) => thing);
+    stderr.write(`could not remove ${listOf(things)}: ${reason} Try again with --clean.\n`);
+  }
+  return refused.map(({ thing }) => thing);
+}
+
+/** What could not be removed, and why. */
+interface Refused {
+  readonly thing: Thing;
+  readonly reason: string;
 }
 
 function reasonOf(error: unknown): string {
@@ -163,14 +172,18 @@ function reasonOf(error: unknown): string {
 
 const maxNamed = 5;
 
+function listOf(things: readonly Thing[]): string {
+  const named = things.slice(0, maxNamed).map(thingText).join(", ");
+  return things.length > maxNamed ? `${named} and ${things.length - maxNamed} more` : named;
+}
+
 function tellOf(run: RunRecord, { stderr }: Pick<Terminal, "stderr">, isCertainlyRunning = false): void {
   const { things, command, startedAt, host, pid, file } = run;
   if (things.length === 0) {
     return;
   }
   const isRunning = isCertainlyRunning || isStillRunning(run);
-  const named = things.slice(0, maxNamed).map(thingText).join(", ");
-  const all = things.length > maxNamed ? `${named} and ${things.length - maxNamed} more` : named;
+  const all = listOf(things);
   if (isRunning === null) {
     stderr.write(`a run of ${command} on ${host} has ${all}. If it has ended: --clean there removes it, or delete ${file}.\n`);
   } else if (isCertainlyRunning) {

@@ -22,7 +22,7 @@ import { resolveDemands } from "../demand-options.ts";
 import type { DrainFlags } from "../drain.ts";
 import { envValue } from "../env-value.ts";
 import { openProfiling } from "../profile-options.ts";
-import { writeResult } from "../result-options.ts";
+import { nothingMeasured, writeResult } from "../result-options.ts";
 import { resolveCluster } from "../resolve-source.ts";
 
 export async function drain(flags: DrainFlags, terminal: Terminal): Promise<ExitCode> {
@@ -50,7 +50,9 @@ export async function drain(flags: DrainFlags, terminal: Terminal): Promise<Exit
     const startedAt = new Date();
     const outcome = await thenClose(runDrain(plan), observer, cluster);
     const result = resultOf(plan, connection, outcome, demands, startedAt);
-    if (result !== null) {
+    if (result === null) {
+      terminal.stderr.write(nothingMeasured);
+    } else {
       await writeResult(sink, flags, await profiling.addTo(result));
     }
     return exitCodeOf(result);

@@ -61,7 +61,8 @@ async function columnsFrom(flags: HintsFlags, terminal: Terminal): Promise<Colum
     );
   }
   const { connection, registry } = resolveCluster(flags, terminal.env);
-  if (connection !== undefined || registry === undefined) {
+  const asksRegistry = flags.registry !== undefined && flags.brokers === undefined; // what was typed wins over brokers of the environment
+  if (registry === undefined || (connection !== undefined && !asksRegistry)) {
     return columnsOfRecords(resolveSource({ ...flags, topics: [from] }, terminal.env), flags, terminal);
   }
   if (table !== undefined) {

@@ -22,7 +22,7 @@ import { type Demands, judge, verdictExitCode } from "../../verdict/verdict.ts";
 import { resolveProxy, resolveTuning } from "../catch-up-options.ts";
 import { resolveDemands } from "../demand-options.ts";
 import { openProfiling } from "../profile-options.ts";
-import { writeResult } from "../result-options.ts";
+import { nothingMeasured, writeResult } from "../result-options.ts";
 import { resolveCluster } from "../resolve-source.ts";
 import type { SweepFlags } from "../sweep.ts";
 import { cleanWith } from "./clean-with.ts";
@@ -68,6 +68,7 @@ export async function sweep(flags: SweepFlags, terminal: Terminal): Promise<Exit
       );
     }
     if (result === null) {
+      terminal.stderr.write(nothingMeasured);
       return exitCodes.interrupted;
     }
     await writeResult(sink, flags, await profiling.addTo(result.result));

@@ -2,6 +2,7 @@ import type { Admin } from "kafkajs";
 import { setTimeout as pass } from "node:timers/promises";
 import { BenchError } from "../../bench-error.ts";
 import type { ClusterConnection } from "../../load/connection.ts";
+import { deleteGroup, groupDenied } from "../../load/delete-group.ts";
 import { explainRefusal } from "../../load/explain-refusal.ts";
 import type { RemoveThing } from "../leftovers.ts";
 import { createKafkaClient } from "../../load/kafka-client.ts";
@@ -68,33 +69,21 @@ async function connect(connection: ClusterConnection): Promise<Admin> {
 async function removeGroup(admin: Admin, group: string): Promise<void> {
   const deadlineMs = performance.now() + groupDeadlineMs;
   while ((await untilAnswered(() => admin.listGroups())).groups.some(({ groupId }) => groupId === group)) {
-    const refusal = await admin.deleteGroups([group]).then(
-      () => null,
-      (error: unknown) => codeOf(error),
-    );
-    if (refusal === null || refusal === "GROUP_ID_NOT_FOUND") {
+    const refusal = await deleteGroup(admin, group);
+    if (refusal === null) {
       return;
     }
     const passes = refusal === "NON_EMPTY_GROUP" || isPassing({ type: refusal });
     if (!passes || performance.now() > deadlineMs) {
-      throw new BenchError("connection", `the brokers do not delete it (${refusal})`);
+      const right = refusal === groupDenied ? ": the login needs Delete on the group" : "";
+      throw new BenchError("connection", `the brokers do not delete it (${refusal})${right}`);
     }
     await pass(askAgainMs);
   }
 }
 
-/** Of kafkajs' error, or of the one for this group inside of it. */
-function codeOf(error: unknown): string {
-  const { groups, type, message } = error as {
-    readonly groups?: readonly { readonly error?: { readonly type?: string } }[];
-    readonly type?: string;
-    readonly message?: string;
-  };
-  return groups?.[0]?.error?.type ?? type ?? message ?? String(error);
-}
-
 function refuseUnlessMissing(error: unknown): void {
-  if (codeOf(error) !== "UNKNOWN_TOPIC_OR_PARTITION") {
+  if (Object(error).type !== "UNKNOWN_TOPIC_OR_PARTITION") {
     throw error;
   }
 }

@@ -1,9 +1,11 @@
 import { performance } from "node:perf_hooks";
 import type { SchemaSource } from "@cdckit/decode";
+import { BenchError } from "../../bench-error.ts";
 import type { Fault } from "../../load/fault.ts";
 import { openFaultProxy } from "../../load/fault-proxy.ts";
 import { summarizeRates } from "../../measure/rounds.ts";
 import type { Observer } from "../../observe/observer.ts";
+import { formatCount } from "../../report/quantities.ts";
 import { catchUp } from "../catch-up/catch-up.ts";
 import type { ClusterAccess } from "../catch-up/cluster-access.ts";
 import type { Places } from "../catch-up/tap-driver.ts";
@@ -90,14 +92,19 @@ class Sweep {
   #points = 0;
   isComplete = true;
   errorRecords = 0;
+  #firstError = "";
 
   constructor(plan: SweepPlan) {
     this.#plan = plan;
   }
 
-  /** Compiles the code and fills the brokers' cache; it does not count. */
+  /** Compiles the code and fills the brokers' cache; it does not count. Rejects if nothing can be decoded: no setting changes that. */
   async warmUp(): Promise<void> {
-    await this.#measure(this.#plan.base, "warm-up");
+    const rate = await this.#measure(this.#plan.base, "warm-up");
+    if (rate === null && this.errorRecords > 0) {
+      const records = `none of ${formatCount(this.errorRecords)} records of ${this.#plan.topics.join(", ")} could be decoded`;
+      throw new BenchError("decode-errors", `${records}. The first: ${this.#firstError}`);
+    }
   }
 
   async curveOf(dimension: Dimension): Promise<SweepCurve | null> {
@@ -203,12 +210,13 @@ class Sweep {
           maxDurationMs: pointMs,
         }),
       );
+      this.#firstError ||= measured.errors[0]?.example ?? "";
       this.errorRecords += measured.errors.reduce((sum, { records: count }) => sum + count, 0);
       const isHalf = measured.outcome === "interrupted" || measured.events === 0;
       return isHalf ? null : measured.rate.perSecond.avg;
     } finally {
       await proxy?.close();
-      await cluster.remove({ kind: "consumer-group", name: groupId });
+      await cluster.remove({ kind: "consumer-group", name: groupId }).catch(() => {}); // tried again, and said, at the end of the command
     }
   }
 
