@@ -32,10 +32,11 @@ await describeWithKafka("cdc-bench inspect on a broker", (kafka) => {
     await Promise.all([admin.disconnect(), producer.disconnect()]);
   });
 
-  /** `watch` sees the places, as partition@offset, while the program runs. */
+  /** `watch` sees the places, as partition@offset, while the program runs, and `hear` what it says. */
   async function inspect(
     args: readonly string[],
     watch: (child: ChildProcess, places: () => readonly string[]) => void = () => {},
+    hear: (child: ChildProcess, stderr: string) => void = () => {},
   ): Promise<Ended> {
     const child = spawn(process.execPath, [binary, "inspect", "--brokers", kafka.brokers, "--json", ...args], {
       stdio: ["ignore", "pipe", "pipe"],
@@ -51,17 +52,18 @@ await describeWithKafka("cdc-bench inspect on a broker", (kafka) => {
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       stderr += text;
+      hear(child, stderr);
     });
     const [code] = (await once(child, "close")) as [number | null];
     return { code, places: places().toSorted(), stderr };
   }
 
   /** Two partitions of ten records, a second apart. */
-  async function filledTopic(): Promise<string> {
+  async function filledTopic(by = producer): Promise<string> {
     const name = uniqueName("inspect");
     await createTopics(admin, [{ topic: name, numPartitions: 2 }]);
     const messages = [0, 1].flatMap((partition) => Array.from({ length: recordsPerPartition }, (_, i) => message(partition, i)));
-    await producer.send({ topic: name, messages });
+    await by.send({ topic: name, messages });
     return name;
   }
 
@@ -145,7 +147,31 @@ await describeWithKafka("cdc-bench inspect on a broker", (kafka) => {
     expect(places.length).toBeLessThan(largeRecords);
     const summary = `${places.length.toLocaleString("en-US")} records: `;
     expect(stderr).toMatch(new RegExp(`^${summary}[^]+${topic} gave nothing for 10 s, [\\d,]+ offsets in front of the end`, "m"));
+    expect(stderr).toContain(`The driver waits: there is no topic ${topic} any more.`);
     expect(code).toBe(4);
+  });
+
+  test("says that a topic was deleted which it follows", { timeout: 90_000 }, async () => {
+    const own = client.producer(); // kafkajs' goes on to ask for every topic that it wrote to, and fails when one is deleted
+    await own.connect();
+    const topic = await filledTopic(own);
+    await own.disconnect();
+    let isDeleted = false;
+    const { code, stderr } = await inspect(
+      ["--topics", topic, "--from", "-1", "--follow"],
+      (_child, places) => {
+        if (places().length === 2 && !isDeleted) {
+          isDeleted = true;
+          void admin.deleteTopics({ topics: [topic] });
+        }
+      },
+      (child, said) => {
+        if (said.includes(`the driver waits: there is no topic ${topic} any more`)) {
+          child.kill("SIGINT");
+        }
+      },
+    );
+    expect(code, stderr).toBe(130);
   });
 
   test("ends with a sentence if there is nothing to begin at", async () => {

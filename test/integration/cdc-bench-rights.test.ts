@@ -1,7 +1,19 @@
 import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type Admin, AclOperationTypes, AclPermissionTypes, AclResourceTypes, Kafka, logLevel, ResourcePatternTypes } from "kafkajs";
+import {
+  type AclEntry,
+  type Admin,
+  AclOperationTypes,
+  AclPermissionTypes,
+  AclResourceTypes,
+  Kafka,
+  logLevel,
+  ResourcePatternTypes,
+} from "kafkajs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { missingForKafka, password, type SecuredKafka, startSecuredKafka, username } from "./secured-kafka.ts";
 import { createTopics } from "./stack.ts";
@@ -14,6 +26,9 @@ const readable = "rights.readable";
 const seen = "rights.seen";
 /** The user may not see it. */
 const hidden = "rights.hidden";
+
+/** Where the program writes down what it makes. */
+const state = mkdtempSync(join(tmpdir(), "cdckit-rights-"));
 
 interface Ended {
   readonly code: number | null;
@@ -52,10 +67,20 @@ describe.skipIf(skipReason !== "")("cdc-bench for a user without all rights", { 
   afterAll(async () => {
     await admin.disconnect();
     await kafka.stop();
+    rmSync(state, { recursive: true });
   });
 
-  async function allow(topic: string, operation: AclOperationTypes): Promise<void> {
-    const resource = { resourceType: AclResourceTypes.TOPIC, resourceName: topic, resourcePatternType: ResourcePatternTypes.LITERAL };
+  function allow(topic: string, operation: AclOperationTypes): Promise<void> {
+    return allowOn(
+      { resourceType: AclResourceTypes.TOPIC, resourceName: topic, resourcePatternType: ResourcePatternTypes.LITERAL },
+      operation,
+    );
+  }
+
+  async function allowOn(
+    resource: Pick<AclEntry, "resourceType" | "resourceName" | "resourcePatternType">,
+    operation: AclOperationTypes,
+  ): Promise<void> {
     await admin.createAcls({
       acl: [{ ...resource, operation, principal: `User:${username}`, host: "*", permissionType: AclPermissionTypes.ALLOW }],
     });
@@ -76,7 +101,7 @@ describe.skipIf(skipReason !== "")("cdc-bench for a user without all rights", { 
     return new Promise((resolve, reject) => {
       const login = ["--brokers", kafka.sasl, "--sasl-mechanism", "plain", "--sasl-username", username, "--log-level", "silent"];
       const child = spawn(process.execPath, [binary, ...args, ...login], {
-        env: { PATH: process.env["PATH"], KAFKA_SASL_PASSWORD: password },
+        env: { PATH: process.env["PATH"], KAFKA_SASL_PASSWORD: password, XDG_STATE_HOME: state },
       });
       const printed = { stdout: "", stderr: "" };
       child.stdout.on("data", (chunk: Buffer) => (printed.stdout += chunk.toString()));
@@ -107,5 +132,25 @@ describe.skipIf(skipReason !== "")("cdc-bench for a user without all rights", { 
       expect(stdout).toMatch(/PROBLEM +decode +\[not-authorized\] /);
       expect(stdout).not.toContain("inspect --explain");
     }
+  });
+
+  test("without the right to delete groups, commands measure, and say once that their groups stay", async () => {
+    const groups = { resourceType: AclResourceTypes.GROUP, resourceName: "cdc-bench-", resourcePatternType: ResourcePatternTypes.PREFIXED };
+    await allowOn(groups, AclOperationTypes.READ);
+    let read = await cdcBench(["run", "-t", readable]);
+    while (read.code === 3) {
+      read = await cdcBench(["run", "-t", readable]); // the broker has not heard of the new right
+    }
+    expect(read.code, read.stderr).toBe(0);
+    expect(read.stderr.split("groups named cdc-bench-* stay until the brokers forget them")).toHaveLength(2);
+    const sweep = ["sweep", "-t", readable, "--dimensions", "concurrency", "--rounds", "1", "--point-time", "200ms", "--time-limit", "3s"];
+    const { code, stdout, stderr } = await cdcBench(sweep);
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain("concurrency");
+    const [line, ...others] = stderr.split("\n").filter((each) => each.startsWith("could not remove "));
+    expect(line).toMatch(
+      /consumer group cdc-bench-sweep-\S+ at .* and \d+ more: .*\(GROUP_AUTHORIZATION_FAILED\): the login needs Delete on/,
+    );
+    expect(others).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@ import { Kafka, logLevel, type Admin } from "kafkajs";
 import { BenchError } from "../bench-error.ts";
 import { committedOffsets } from "./committed-offsets.ts";
 import { type ClusterConnection, kafkaConfigOf } from "./connection.ts";
+import { deleteGroup, groupDenied } from "./delete-group.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 import { findHeldBack, type HeldBack } from "./held-back.ts";
 import { highWatermarks } from "./high-watermarks.ts";
@@ -53,8 +54,8 @@ export interface Cluster {
   offsetsAt(topic: string, timestampMs: number): Promise<ReadonlyMap<number, bigint>>;
   /** Commits offsets for a group that nobody is in, and reads them back. */
   commitOffsets(groupId: string, topic: string, offsets: ReadonlyMap<number, bigint>): Promise<void>;
-  /** Removes a group that nobody is in any more. Best effort. */
-  forgetGroup(groupId: string): Promise<void>;
+  /** Removes a group of our own that nobody is in any more. If it stays because the login may not delete groups: a sentence about it. */
+  forgetGroup(groupId: string): Promise<string | null>;
   /** What the cluster calls itself; null if it has no name. */
   clusterId(): Promise<string | null>;
   close(): Promise<void>;
@@ -175,9 +176,12 @@ class AdminCluster implements Cluster {
     }
   }
 
-  async forgetGroup(groupId: string): Promise<void> {
+  async forgetGroup(groupId: string): Promise<string | null> {
     // The group goes by itself after its retention; deleting it now is only tidy.
-    await this.#admin.deleteGroups([groupId]).catch(() => {});
+    const isDenied = (await deleteGroup(this.#admin, groupId)) === groupDenied;
+    return isDenied
+      ? "groups named cdc-bench-* stay until the brokers forget them: the login may not delete them, which takes Delete on the group"
+      : null;
   }
 
   async clusterId(): Promise<string | null> {

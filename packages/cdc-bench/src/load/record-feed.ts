@@ -31,6 +31,10 @@ export interface FeedWorld {
   readonly logger?: Logger;
   /** Called before the first record of a cluster's topics for each that an open transaction ends early. @default nobody asks */
   readonly onHeldBack?: (heldBack: HeldBack) => void;
+  /** Called if the driver waits for something, with a sentence without its full stop, and with null when it goes on. @default nobody asks */
+  readonly onWait?: (waitsFor: string | null) => void;
+  /** Called with a sentence if the group that has read stays, because the login may not delete it. @default nobody asks */
+  readonly onGroupsLeft?: (sentence: string) => void;
 }
 
 /**
@@ -112,7 +116,7 @@ async function* readReach(
   { connection }: ClusterSource,
   { extents, from, isEndless }: Reach,
   cluster: Cluster,
-  { interrupt, logger = silentLogger }: FeedWorld,
+  { interrupt, logger = silentLogger, onWait = () => {}, onGroupsLeft = () => {} }: FeedWorld,
 ): AsyncGenerator<KafkaRecord, void, void> {
   const end = readingEndOf({ partitions: extents.flatMap(({ partitions }) => partitions) });
   const meter = meterDriver(createClusterDriver(connection), isEndless ? {} : end);
@@ -131,7 +135,7 @@ async function* readReach(
     signal: interrupt,
   } as const;
   const session = await meter.driver.connect(subscription, handoff);
-  const stopWatching = isEndless ? closeAtInterrupt(handoff, interrupt) : closeAtEnd(handoff, meter, interrupt);
+  const stopWatching = watchFeed(handoff, meter, isEndless, { interrupt, onWait });
   try {
     for (let handed = await handoff.next(); handed !== undefined; handed = await handoff.next()) {
       try {
@@ -148,7 +152,10 @@ async function* readReach(
     stopWatching();
     handoff.close();
     await session.close(closeDeadlineMs);
-    await cluster.forgetGroup(groupId);
+    const left = await cluster.forgetGroup(groupId);
+    if (left !== null) {
+      onGroupsLeft(left);
+    }
   }
 }
 
@@ -168,25 +175,33 @@ function* unlessTaken(batch: FetchedBatch, handoff: BatchHandoff, positions: Rea
   }
 }
 
-function closeAtInterrupt(handoff: BatchHandoff, interrupt: AbortSignal): () => void {
+/** Closes the handoff at the interrupt. Unless the feed is endless, also at the end of its topics and when nothing comes any more. Says what is waited for. */
+function watchFeed(
+  handoff: BatchHandoff,
+  meter: FetchMeter,
+  isEndless: boolean,
+  { interrupt, onWait }: Required<Pick<FeedWorld, "interrupt" | "onWait">>,
+): () => void {
   const close = (): void => handoff.close();
+  let reported: string | null = null;
+  const look = (): void => {
+    const { waitsFor, idleMs } = meter;
+    if (waitsFor !== reported) {
+      reported = waitsFor;
+      onWait(waitsFor);
+    }
+    if (!isEndless && idleMs > maxIdleMs) {
+      close();
+    }
+  };
+  const looking = setInterval(look, lookEveryMs);
   interrupt.addEventListener("abort", close);
   if (interrupt.aborted) {
     close();
   }
-  return () => interrupt.removeEventListener("abort", close);
-}
-
-/** Closes the handoff at the end of the topic, at Ctrl-C, and when nothing comes any more. */
-function closeAtEnd(handoff: BatchHandoff, meter: FetchMeter, interrupt: AbortSignal): () => void {
-  const close = (): void => handoff.close();
-  const looking = setInterval(() => {
-    if (meter.idleMs > maxIdleMs) {
-      close();
-    }
-  }, lookEveryMs);
-  interrupt.addEventListener("abort", close);
-  void meter.ended.then(close);
+  if (!isEndless) {
+    void meter.ended.then(close);
+  }
   return () => {
     clearInterval(looking);
     interrupt.removeEventListener("abort", close);

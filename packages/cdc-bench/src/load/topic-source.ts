@@ -12,8 +12,8 @@ export interface TopicSource {
   /** What open transactions hold back behind the extents. */
   heldBack(): Promise<readonly HeldBack[]>;
   createDriver(): KafkaDriver;
-  /** Removes a group that nobody is in any more. Best effort. */
-  forgetGroup(groupId: string): Promise<void>;
+  /** Removes a group of our own that nobody is in any more. If it stays because the login may not delete groups: a sentence about it. */
+  forgetGroup(groupId: string): Promise<string | null>;
   close(): Promise<void>;
 }
 
@@ -41,7 +41,13 @@ async function openClusterTopics({ connection, topics }: ClusterSource, logger: 
 
 async function openRecordedTopics({ file }: FileSource): Promise<TopicSource> {
   const extents = extentsIn(await loadRecording(file));
-  return { extents, heldBack: async () => [], createDriver: () => recording({ file }), forgetGroup: async () => {}, close: async () => {} };
+  return {
+    extents,
+    heldBack: async () => [],
+    createDriver: () => recording({ file }),
+    forgetGroup: async () => null,
+    close: async () => {},
+  };
 }
 
 function extentsIn(records: readonly KafkaRecord[]): readonly TopicExtent[] {

@@ -11,13 +11,22 @@ export function readingEndOf({ partitions }: Pick<TopicExtent, "partitions">): R
   };
 }
 
+/** What a reading says of its end. */
+export interface ReadPart {
+  /** Offsets in front of the end that nothing came of. */
+  readonly unread: number;
+  /** What the driver waited for then, as a sentence without its full stop. Null or absent if that is not known. */
+  readonly waitsFor?: string | null;
+}
+
 /** Refuses a reading that ran dry in front of records: its figures are of a part, and look like those of the whole. */
-export function requireWhole(topics: readonly string[], { unread }: { readonly unread: number }): void {
+export function requireWhole(topics: readonly string[], { unread, waitsFor = null }: ReadPart): void {
   if (unread > 0) {
-    throw new BenchError(
-      "too-few-messages",
-      `${topics.join(", ")} gave nothing for 10 s, ${unread.toLocaleString("en-US")} offsets in front of the end. Brokers may be slow or gone, ` +
-        "a transaction may be open, or records were deleted since the run began: try again.",
-    );
+    const why =
+      waitsFor === null
+        ? "Brokers may be slow or gone, a transaction may be open, or records were deleted since the run began: try again."
+        : `The driver waits: ${waitsFor}.`;
+    const dry = `${topics.join(", ")} gave nothing for 10 s, ${unread.toLocaleString("en-US")} offsets in front of the end.`;
+    throw new BenchError("too-few-messages", `${dry} ${why}`);
   }
 }

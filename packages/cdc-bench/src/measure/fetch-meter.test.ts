@@ -204,13 +204,15 @@ describe("a metered driver", () => {
 
   test("passes on whatever else a driver tells: what it waits for, and for how long the group keeps the member", async () => {
     const reported: string[] = [];
-    const wait = { failed: () => {}, end: () => {} };
+    const wait = { failed: (cause: unknown) => reported.push(String(cause)), end: () => reported.push("end") };
     const inner: KafkaDriver = {
       ...memory({ broker: filledBroker() }),
       connect: async (_subscription, sink) => {
         sink.acknowledged?.(1_000);
         sink.reconnected?.("no answer");
-        expect(sink.waiting?.({ what: "the connection" })).toBe(wait);
+        const waiting = sink.waiting?.({ what: "the connection" });
+        waiting?.failed("refused");
+        waiting?.end();
         return { commit: async () => {}, pause: () => {}, resume: () => {}, close: async () => {} };
       },
     };
@@ -228,6 +230,6 @@ describe("a metered driver", () => {
     };
     const { driver } = meterDriver(inner, {});
     await driver.connect({ groupId, topics: ["t"], from: "earliest", logger: silentLogger }, sink);
-    expect(reported).toEqual(["1000", "no answer", "the connection"]);
+    expect(reported).toEqual(["1000", "no answer", "the connection", "refused", "end"]);
   });
 });

@@ -9,6 +9,7 @@ import type {
 } from "@cdckit/consumer";
 import type { RecordWalk } from "@cdckit/decode";
 import { performance } from "node:perf_hooks";
+import { DriverWaits } from "./driver-waits.ts";
 import { ReadPositions } from "./read-positions.ts";
 import type { ReadingLoad } from "./process-load.ts";
 
@@ -60,6 +61,8 @@ export interface FetchMeter {
   readonly idleMs: number;
   /** As {@link unreadOf} has it; 0 without an end. */
   readonly unread: number;
+  /** What the driver has waited for, for a second or more, as a sentence without its full stop. Null if it does not wait. */
+  readonly waitsFor: string | null;
 }
 
 export interface MeterOptions {
@@ -93,6 +96,7 @@ class Meter implements FetchMeter {
   readonly #load: ReadingLoad | undefined;
   readonly #decompressedMs: () => number;
   readonly #positions = new ReadPositions();
+  readonly #waits = new DriverWaits();
   /** What was taken away. A batch of these that is let go of need not have been read: where the next assignment starts says how far it was. */
   readonly #taken = new WeakSet<PartitionAssignment>();
   readonly #pending: Map<number, bigint> | undefined;
@@ -157,6 +161,10 @@ class Meter implements FetchMeter {
     return unreadOf(this.#pending ?? new Map(), this.#reached);
   }
 
+  get waitsFor(): string | null {
+    return this.#waits.longest;
+  }
+
   async #connect(inner: KafkaDriver, subscription: Subscription, sink: DriverSink): Promise<DriverSession> {
     this.#connectedAtMs = performance.now();
     // Without commits, the reader's positions are kept here: after a rebalance it would read again what it has read.
@@ -173,7 +181,7 @@ class Meter implements FetchMeter {
       },
       batch: (batch) => this.#batch(sink, batch),
       skipped: (assignment, lost, resumeOffset) => sink.skipped?.(assignment, lost, resumeOffset),
-      ...(sink.waiting === undefined ? {} : { waiting: sink.waiting.bind(sink) }),
+      waiting: (wait) => this.#waits.watch(wait, sink.waiting?.(wait)),
       reconnected: (why) => sink.reconnected?.(why),
       acknowledged: (validForMs) => sink.acknowledged?.(validForMs),
       failed: (error) => sink.failed(error),

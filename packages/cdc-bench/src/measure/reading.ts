@@ -57,6 +57,8 @@ export interface ReadingDetails {
   readonly stages: Readonly<Record<"fetch" | "decompress" | "schema" | "decode" | "validate" | "handle", number>>;
   /** A record waits for a schema that the registry does not give. */
   readonly isWaitingForRegistry: boolean;
+  /** As {@link FetchMeter.waitsFor} has it. */
+  readonly waitsFor: string | null;
   /** Absent if the stream is not live, or if nothing has come. */
   readonly latencyMs?: { readonly p50: number; readonly p95: number; readonly p99: number };
 }
@@ -90,6 +92,8 @@ export interface ReadingMeasure extends ReadingSoFar {
   readonly outcome: ReadingOutcome;
   /** If it ran dry: the offsets in front of the end that nothing came of, if they are more than transaction markers. 0 otherwise. */
   readonly unread: number;
+  /** If it ran dry: what the driver waited for, as {@link FetchMeter.waitsFor} has it. */
+  readonly waitsFor: string | null;
   readonly events: number;
   readonly batches: number;
   readonly stages: StageMeasure;
@@ -127,10 +131,11 @@ export async function measureReading(options: ReadingOptions): Promise<ReadingMe
   const watch = watchReading(options, meters, latency);
   try {
     const outcome = await Promise.race([running.then(() => "interrupted" as const), watch.outcome]);
+    const waitsFor = outcome === "ran-dry" ? fetched.waitsFor : null; // the stop ends all waits
     options.load?.end();
     await consumer.stop();
     await running;
-    return summarize(outcome, events, meters, latency);
+    return { ...summarize(outcome, events, meters, latency), waitsFor };
   } finally {
     watch.end();
     options.load?.end();
@@ -193,15 +198,20 @@ function detailsOf(meters: Meters, latency: LatencyMeter | null): ReadingDetails
     validate: share(validateMs),
     handle: share(handleMs),
   };
-  const isWaitingForRegistry = meters.decoded.registryAwayMs > 0;
+  const waits = { isWaitingForRegistry: meters.decoded.registryAwayMs > 0, waitsFor: meters.fetched.waitsFor };
   const ages = latency?.summary().sinceRecord;
   if (ages === undefined || ages.count === 0) {
-    return { stages, isWaitingForRegistry };
+    return { stages, ...waits };
   }
-  return { stages, isWaitingForRegistry, latencyMs: { p50: ages.p50Ns / 1e6, p95: ages.p95Ns / 1e6, p99: ages.p99Ns / 1e6 } };
+  return { stages, ...waits, latencyMs: { p50: ages.p50Ns / 1e6, p95: ages.p95Ns / 1e6, p99: ages.p99Ns / 1e6 } };
 }
 
-function summarize(outcome: ReadingOutcome, events: number, meters: Meters, latency: LatencyMeter | null): ReadingMeasure {
+function summarize(
+  outcome: ReadingOutcome,
+  events: number,
+  meters: Meters,
+  latency: LatencyMeter | null,
+): Omit<ReadingMeasure, "waitsFor"> {
   const { fetched, decoded } = meters;
   const measured = soFar(fetched, decoded);
   return {

@@ -26,7 +26,7 @@ export const measurementRules = {
   processesTogether:
     "The processes join one group and wait until each has its partitions; then all begin. The rate is all records by the time from the first to the last event over all processes. Each commits what it handled, and reads every column. Shares of processors are of the time in which records came.",
   oneByOne: "Topics are read one after the other, so that each has the machine to itself, up to where they ended when the run began.",
-  ownGroup: "Each reading has a group of its own, which is removed afterwards.",
+  ownGroup: "Each reading has a group of its own, which is removed afterwards if the login may delete groups.",
   memoryOnly: "No broker, no network and no disk is in these times: records are in memory.",
 } as const;
 

@@ -10,6 +10,7 @@ const durations = (count: number): DurationSummary => ({ count, meanNs: 1_000, p
 const measure: ReadingMeasure = {
   outcome: "end-reached",
   unread: 0,
+  waitsFor: null,
   records: 1_000,
   events: 990,
   bytes: 500_000,

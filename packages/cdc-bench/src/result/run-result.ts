@@ -47,7 +47,7 @@ export interface RunResult extends BenchResult {
 }
 
 /** One topic, or several that were tailed together, in a result. */
-export interface TopicResult extends Omit<ReadingMeasure, "formats"> {
+export interface TopicResult extends Omit<ReadingMeasure, "formats" | "waitsFor"> {
   readonly topics: readonly string[];
   /** A number in JSON. */
   readonly expectedRecords: bigint | number | null;

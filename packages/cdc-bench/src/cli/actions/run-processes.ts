@@ -86,7 +86,10 @@ async function measure(
     return { group, heldBack };
   } finally {
     observer.end();
-    await cluster.forgetGroup(groupId);
+    const left = await cluster.forgetGroup(groupId);
+    if (left !== null) {
+      observer.note(left);
+    }
     await cluster.close();
   }
 }

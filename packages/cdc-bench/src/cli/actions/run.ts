@@ -105,6 +105,7 @@ class Runner {
   readonly #flags: RunFlags;
   readonly #terminal: Terminal;
   readonly #observer: Observer;
+  #groupsLeft: string | null = null;
 
   constructor(source: TopicSource, { schemas, validator }: DecodingParts, flags: RunFlags, terminal: Terminal, observer: Observer) {
     this.#source = source;
@@ -165,15 +166,25 @@ class Runner {
 
   #observe(phase: string, { records }: ReadingSoFar, details: () => ReadingDetails, more: Partial<Observation> = {}): void {
     this.#observer.observe(() => {
-      const { stages, latencyMs, isWaitingForRegistry } = details();
+      const { stages, latencyMs, isWaitingForRegistry, waitsFor } = details();
+      const wait = isWaitingForRegistry ? "waiting for the registry" : waitsFor;
       return {
-        phase: isWaitingForRegistry ? `${phase}: waiting for the registry` : phase,
+        phase: wait === null ? phase : `${phase}: ${wait}`,
         done: records,
         ...more,
         stages,
         ...(latencyMs && { latencyMs }),
       };
     });
+  }
+
+  /** What is said of groups that stay is said once: it holds for those of all topics. */
+  async #forget(groupId: string): Promise<void> {
+    const left = await this.#source.forgetGroup(groupId);
+    if (left !== null && this.#groupsLeft === null) {
+      this.#groupsLeft = left;
+      this.#observer.note(left);
+    }
   }
 
   #maxRecords(): { readonly maxRecords?: number } {
@@ -198,7 +209,7 @@ class Runner {
         ...(this.#terminal.logger && { logger: this.#terminal.logger }),
       });
     } finally {
-      await this.#source.forgetGroup(groupId);
+      await this.#forget(groupId);
     }
   }
 }
@@ -236,7 +247,7 @@ function settingsOf(source: Source, flags: RunFlags, topics: readonly string[]):
   };
 }
 
-function endOf({ aborted, runs, verdict }: RunParts, flags: RunFlags): ExitCode {
+function endOf({ aborted, runs, verdict, heldBack = [] }: RunParts, flags: RunFlags): ExitCode {
   if (aborted) {
     return exitCodes.interrupted;
   }
@@ -249,10 +260,9 @@ function endOf({ aborted, runs, verdict }: RunParts, flags: RunFlags): ExitCode 
   const lacking = short ?? none;
   if (lacking !== undefined) {
     const asked = flags.limit === undefined ? "" : ` of the ${formatCount(flags.limit)} that -n asks for`;
-    throw new BenchError(
-      "too-few-messages",
-      `${lacking.topics.join(", ")} gave ${formatCount(lacking.measure.records)} records${asked}: seed the topic, or ask for less.`,
-    );
+    const held = heldBack.find((note) => lacking.topics.some((topic) => note.startsWith(`${topic}: `)));
+    const gave = `${lacking.topics.join(", ")} gave ${formatCount(lacking.measure.records)} records${asked}`;
+    throw new BenchError("too-few-messages", held === undefined ? `${gave}: seed the topic, or ask for less.` : `${gave}. ${held}.`);
   }
   return verdictExitCode(verdict);
 }

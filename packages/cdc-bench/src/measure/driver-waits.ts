@@ -1,0 +1,51 @@
+import type { OpenWait, WaitFor } from "@cdckit/consumer";
+import { performance } from "node:perf_hooks";
+
+/** Waits that last so long are said. */
+const sayAfterMs = 1_000;
+
+/** What a driver waits for at this moment, for a command that has to say why nothing comes. */
+export class DriverWaits {
+  readonly #open = new Set<SeenWait>();
+  readonly #nowMs: () => number;
+
+  /** `nowMs`: milliseconds that only go forward. */
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Notes the wait, and hands on what the driver says of it. */
+  watch(wait: WaitFor, inner: OpenWait | undefined): OpenWait {
+    const seen: SeenWait = { wait, sinceMs: this.#nowMs(), cause: wait.cause };
+    this.#open.add(seen);
+    return {
+      failed: (cause) => {
+        seen.cause = cause;
+        inner?.failed(cause);
+      },
+      end: () => {
+        this.#open.delete(seen);
+        inner?.end();
+      },
+    };
+  }
+
+  /** The wait that has lasted longest, for a second or more, as a sentence without its full stop. Null if there is none. */
+  get longest(): string | null {
+    const [longest] = this.#open; // a set keeps the order in which they began
+    return longest === undefined || this.#nowMs() - longest.sinceMs < sayAfterMs ? null : textOf(longest);
+  }
+}
+
+interface SeenWait {
+  readonly wait: WaitFor;
+  readonly sinceMs: number;
+  cause: unknown;
+}
+
+function textOf({ wait: { what, host, place }, cause }: SeenWait): string {
+  if (cause instanceof Error) {
+    return cause.message.replace(/^\[[a-z-]+\] /, "").replace(/\.$/, "");
+  }
+  return `${what}${place === undefined ? "" : ` of ${place}`} is waited for${host === undefined ? "" : `, from ${host}`}`;
+}
