@@ -1,19 +1,15 @@
-import { consumeWithConfluent } from "./peers/confluent-by-hand.ts";
-import { idleKafkaJs, idleOurs } from "./peers/idle.ts";
 import type { PeerJob } from "./peers/job.ts";
-import { consumeWithKafkaJs } from "./peers/kafkajs-by-hand.ts";
-import { latencyOfKafkaJs, latencyOfOurs, producePaced } from "./peers/latency.ts";
 import { driverOf } from "./peers/our-drivers.ts";
-import { consumeWithOurs } from "./peers/ours.ts";
 import type { PassOptions, PassResult } from "./peers/pass.ts";
-import { consumeWithPlatformatic } from "./peers/platformatic-by-hand.ts";
 import { kafkajsByHand } from "./peers/sides.ts";
-import { consumeWithWorkers } from "./peers/workers.ts";
 
-const peers: Readonly<Record<string, (options: PassOptions) => Promise<PassResult>>> = {
-  [kafkajsByHand]: consumeWithKafkaJs,
-  "@platformatic/kafka": consumeWithPlatformatic,
-  "@confluentinc/kafka-javascript": consumeWithConfluent,
+type Consume = (options: PassOptions) => Promise<PassResult>;
+
+// Each is loaded in its own process only: what the others load would be part of its resident memory, and compiled before it.
+const peers: Readonly<Record<string, () => Promise<Consume>>> = {
+  [kafkajsByHand]: async () => (await import("./peers/kafkajs-by-hand.ts")).consumeWithKafkaJs,
+  "@platformatic/kafka": async () => (await import("./peers/platformatic-by-hand.ts")).consumeWithPlatformatic,
+  "@confluentinc/kafka-javascript": async () => (await import("./peers/confluent-by-hand.ts")).consumeWithConfluent,
 };
 
 const job = JSON.parse(process.argv[2] ?? "") as PeerJob;
@@ -22,34 +18,39 @@ process.stdout.write(`${JSON.stringify(result)}\n`, () => {
   process.exit(); // whatever a peer leaves open
 });
 
-function resultOf(asked: PeerJob): Promise<object> {
+async function resultOf(asked: PeerJob): Promise<object> {
   switch (asked.job) {
     case "consume":
       return consume(asked);
     case "latency": {
+      const { latencyOfKafkaJs, latencyOfOurs } = await import("./peers/latency.ts");
       const driver = driverOf(asked.side);
       return driver === null ? latencyOfKafkaJs(asked) : latencyOfOurs(driver, asked);
     }
     case "idle": {
+      const { idleKafkaJs, idleOurs } = await import("./peers/idle.ts");
       const driver = driverOf(asked.side);
       return driver === null ? idleKafkaJs(asked) : idleOurs(driver, asked);
     }
     case "produce-paced":
-      return producePaced(asked);
+      return (await import("./peers/latency.ts")).producePaced(asked);
     case "workers":
-      return consumeWithWorkers(asked);
+      return (await import("./peers/workers.ts")).consumeWithWorkers(asked);
   }
 }
 
-function consume(asked: Extract<PeerJob, { readonly job: "consume" }>): Promise<PassResult> {
+async function consume(asked: Extract<PeerJob, { readonly job: "consume" }>): Promise<PassResult> {
   const driver = driverOf(asked.side);
-  return driver === null ? peerNamed(asked.side)(asked) : consumeWithOurs(driver, asked);
+  if (driver !== null) {
+    return (await import("./peers/ours.ts")).consumeWithOurs(driver, asked);
+  }
+  return (await peerNamed(asked.side))(asked);
 }
 
-function peerNamed(side: string): (options: PassOptions) => Promise<PassResult> {
-  const peer = peers[side];
-  if (peer === undefined) {
+function peerNamed(side: string): Promise<Consume> {
+  const load = peers[side];
+  if (load === undefined) {
     throw new TypeError(`there is no peer called ${side}; there are ${Object.keys(peers).join(", ")}`);
   }
-  return peer;
+  return load();
 }

@@ -1,7 +1,8 @@
 import { type CdcEvent, createDecoder, type KafkaRecord, type SchemaSource } from "@cdckit/decode";
 import { avscTypes } from "../avsc-peer.ts";
 import { confluentPeer } from "../confluent-peer.ts";
-import { type Corpus, type CorpusName, loadCorpus, readRow, type SalesOrderDetail } from "../corpus.ts";
+import { type Corpus, type CorpusName, loadCorpus } from "../corpus.ts";
+import { readRow, type SalesOrderDetail } from "../sales-order-detail.ts";
 import type { Contender } from "../measure.ts";
 import { protobufTypes } from "../protobuf-corpus.ts";
 

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { type Consumer, createConsumer } from "@cdckit/consumer";
 import type { CdcEvent } from "@cdckit/decode";
 import { kafkajs } from "@cdckit/kafkajs";
-import { readRow, type SalesOrderDetail } from "../corpus.ts";
+import { readRow, type SalesOrderDetail } from "../sales-order-detail.ts";
 import type { MemorySample } from "../flatness.ts";
 import { HandledMarks, type MarksByPlace } from "../handled-marks.ts";
 

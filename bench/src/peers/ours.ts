@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Consumer, createConsumer } from "@cdckit/consumer";
 import type { CdcEvent } from "@cdckit/decode";
-import { readRow } from "../corpus.ts";
+import { readRow } from "../sales-order-detail.ts";
 import { ourDriver } from "./our-drivers.ts";
 import { Pass, type PassOptions, type PassResult } from "./pass.ts";
 

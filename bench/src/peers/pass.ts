@@ -1,4 +1,4 @@
-import { readRow, type SalesOrderDetail } from "../corpus.ts";
+import { readRow, type SalesOrderDetail } from "../sales-order-detail.ts";
 
 /** What one side is asked to read: a topic of one partition, from its beginning. */
 export interface PassOptions {

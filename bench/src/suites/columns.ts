@@ -1,5 +1,6 @@
 import { type CdcEvent, createDecoder } from "@cdckit/decode";
-import { type Corpus, type CorpusName, loadCorpus, readRow, type SalesOrderDetail } from "../corpus.ts";
+import { type Corpus, type CorpusName, loadCorpus } from "../corpus.ts";
+import { readRow, type SalesOrderDetail } from "../sales-order-detail.ts";
 import { environment } from "../environment.ts";
 import { type Contender, consumedTotal, type Measured, measure, ratioOf } from "../measure.ts";
 import type { Spread } from "../spread.ts";
