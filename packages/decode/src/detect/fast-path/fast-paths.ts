@@ -39,9 +39,9 @@ const recordsBeforeFastPath = 64;
 
 /**
  * A fast path gets code of its own when it has taken so many records. Until then it shares code, because there may be thousands of topics, and
- * a schema may change often.
+ * a schema may change often. Later would cost more: V8 would have compiled the shared code, and what calls it, and would do so once more.
  */
-const recordsBeforeOwnCode = 4_096;
+const recordsBeforeOwnCode = 1_024;
 
 /** How many fast paths of one topic are tried. */
 const maxLive = 8;
