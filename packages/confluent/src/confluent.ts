@@ -93,7 +93,8 @@ async function connect(options: ResolvedConfluentOptions, subscription: Subscrip
     const client = await connectedClient({ module, options, subscription, sink, log, onLine, brokers }, refused);
     clearTimeout(unreachable);
     try {
-      const topics = await Promise.race([preflight(client.brokerOffsets, subscription, makeError), refused]);
+      client.session.listen();
+      const topics = await Promise.race([preflight(client.brokerOffsets, subscription, makeError), refused, client.session.givenUp]);
       client.session.run(topics);
       return client.session;
     } catch (error) {

@@ -106,6 +106,14 @@ export class ConfluentSession implements DriverSession {
   #connecting: OpenWait | undefined;
   #closing: Promise<void> | undefined;
   #hasFailed = false;
+  #isRunning = false;
+  /** Why the client gave up before the session ran. */
+  #earlyFailure: unknown = null;
+  #giveUp: (error: unknown) => void = () => {};
+  /** Rejects if the client gives up before the session runs. Asked for offsets of a group that it may not read, it answers late, and says why here. */
+  readonly givenUp: Promise<never> = new Promise<never>((_, reject) => {
+    this.#giveUp = reject;
+  });
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -162,12 +170,21 @@ export class ConfluentSession implements DriverSession {
     });
   }
 
-  /** Joins the group and starts to consume. `topics`: those of the subscription, by name. */
+  /** Hears what the connected client says from now on. */
+  listen(): void {
+    this.givenUp.catch(() => {}); // nobody may wait for it
+    this.#loop.start();
+  }
+
+  /** Joins the group and starts to consume. `topics`: those of the subscription, by name. Throws if the client has given up. */
   run(topics: readonly string[]): void {
+    if (this.#hasFailed) {
+      throw this.#earlyFailure;
+    }
     const { brokerOffsets, brokers, consumer, sink, subscription, tuning } = this.#parts;
+    this.#isRunning = true;
     this.#topics = topics;
     consumer.subscribe(topics);
-    this.#loop.start();
     this.#watch = new TopicWatch({
       brokers: brokerOffsets,
       subscription,
@@ -366,6 +383,7 @@ export class ConfluentSession implements DriverSession {
   #fail(error: unknown): void {
     if (!this.#isOver) {
       this.#hasFailed = true;
+      this.#earlyFailure = error;
       this.#assignments.endReading();
       this.#stopWatching();
       this.#starter.commitStarts(error); // before the commits of the consumer, which are of what it has handled
@@ -379,7 +397,9 @@ export class ConfluentSession implements DriverSession {
     if ((error as Partial<ClientError> | null)?.code === codes.fatal && log.fatal === null) {
       await log.untilFatal();
     }
-    if (this.#closing === undefined) {
+    if (!this.#isRunning) {
+      this.#giveUp(error);
+    } else if (this.#closing === undefined) {
       sink.failed(explainFailure(error, brokers, log));
     }
   }
