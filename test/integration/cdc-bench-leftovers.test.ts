@@ -118,7 +118,7 @@ describe("keys that a killed run left in a Redis with TLS", () => {
     const home = killedRun(`rediss://${address}`, 20);
     const { code, stderr } = await roundtrip(["--redis", `rediss://me@${address}`, "--clean"], { XDG_STATE_HOME: home });
     expect(stderr).toContain("shows a certificate that is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT): NODE_EXTRA_CA_CERTS names");
-    expect(stderr.match(/could not remove redis key/g)).toHaveLength(20);
+    expect(stderr.match(/^could not remove (?:redis key \S+ at \S+,? ){5}and 15 more: /gm)).toHaveLength(1);
     expect([code, connections, commands]).toEqual([3, 1, []]);
   });
 });
