@@ -73,5 +73,10 @@ export class Fetched {
 /** The same, with bytes of its own if they are a smaller part of their response than this. */
 function withOwnBytes(fetched: KeptFetch, share: number): KeptFetch {
   const { bytes } = fetched;
-  return bytes.length < bytes.buffer.byteLength * share ? { ...fetched, bytes: Buffer.from(bytes) } : fetched;
+  if (bytes.length >= bytes.buffer.byteLength * share) {
+    return fetched;
+  }
+  const own = Buffer.allocUnsafeSlow(bytes.length); // not of Node's pool, whose slabs are 64 KiB in Node 24
+  own.set(bytes);
+  return { ...fetched, bytes: own };
 }
