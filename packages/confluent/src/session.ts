@@ -105,10 +105,8 @@ export class ConfluentSession implements DriverSession {
   /** Open while no broker is connected. */
   #connecting: OpenWait | undefined;
   #closing: Promise<void> | undefined;
-  #hasFailed = false;
+  #failure: { readonly error: unknown } | null = null;
   #isRunning = false;
-  /** Why the client gave up before the session ran. */
-  #earlyFailure: unknown = null;
   #giveUp: (error: unknown) => void = () => {};
   /** Rejects if the client gives up before the session runs. Asked for offsets of a group that it may not read, it answers late, and says why here. */
   readonly givenUp: Promise<never> = new Promise<never>((_, reject) => {
@@ -178,8 +176,8 @@ export class ConfluentSession implements DriverSession {
 
   /** Joins the group and starts to consume. `topics`: those of the subscription, by name. Throws if the client has given up. */
   run(topics: readonly string[]): void {
-    if (this.#hasFailed) {
-      throw this.#earlyFailure;
+    if (this.#failure !== null) {
+      throw this.#failure.error;
     }
     const { brokerOffsets, brokers, consumer, sink, subscription, tuning } = this.#parts;
     this.#isRunning = true;
@@ -274,7 +272,7 @@ export class ConfluentSession implements DriverSession {
   }
 
   get #isOver(): boolean {
-    return this.#closing !== undefined || this.#hasFailed;
+    return this.#closing !== undefined || this.#failure !== null;
   }
 
   #isLost(): boolean {
@@ -382,8 +380,7 @@ export class ConfluentSession implements DriverSession {
 
   #fail(error: unknown): void {
     if (!this.#isOver) {
-      this.#hasFailed = true;
-      this.#earlyFailure = error;
+      this.#failure = { error };
       this.#assignments.endReading();
       this.#stopWatching();
       this.#starter.commitStarts(error); // before the commits of the consumer, which are of what it has handled
