@@ -35,3 +35,8 @@ export class BenchError extends Error {
     return exitCodeByCode[this.code];
   }
 }
+
+/** What an error of cdckit says, without its code and its full stop: for a sentence of ours around it. */
+export function withoutCode(message: string): string {
+  return message.replace(/^\[[a-z-]+\] /, "").replace(/\.$/, "");
+}

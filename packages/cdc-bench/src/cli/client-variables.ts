@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from "node:tls";
 import { isKafkaJsDriverError, readClientEnvironment } from "@cdckit/kafkajs";
-import { BenchError } from "../bench-error.ts";
+import { BenchError, withoutCode } from "../bench-error.ts";
 import type { Terminal } from "../terminal.ts";
 
 type Environment = Terminal["env"];
@@ -60,7 +60,7 @@ function readConnection(env: Environment): ReturnType<typeof readClientEnvironme
     return readClientEnvironment(env).connection;
   } catch (error) {
     if (isKafkaJsDriverError(error)) {
-      const detail = error.message.replace(/^\[[a-z-]+\] /, "");
+      const detail = withoutCode(error.message);
       throw new BenchError("usage", `the environment variables for Kafka are wrong: ${detail}.`, { cause: error });
     }
     throw error;

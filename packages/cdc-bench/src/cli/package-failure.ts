@@ -2,6 +2,7 @@ import { type DecodeError, isDecodeError } from "@cdckit/decode";
 import { isKafkaJsDriverError } from "@cdckit/kafkajs";
 import { isRegistryError } from "@cdckit/registry";
 import { isRecordingError } from "@cdckit/testkit";
+import { withoutCode } from "../bench-error.ts";
 import { exitCodeOfDriver } from "../driver-exit-codes.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { isRegistryAtFault } from "../registry-fault.ts";
@@ -35,8 +36,4 @@ function sentenceOf({ at, detail }: DecodeError): string {
 /** As a sentence; some end with a question. */
 function ended(text: string): string {
   return text.endsWith("?") ? text : `${text}.`;
-}
-
-function withoutCode(message: string): string {
-  return message.replace(/^\[[a-z-]+\] /, "").replace(/\.$/, "");
 }

@@ -7,7 +7,8 @@ import { ReadPositions } from "../measure/read-positions.ts";
 import { BatchHandoff } from "./batch-handoff.ts";
 import { type Cluster, openCluster, throwAwayGroup, type TopicExtent } from "./cluster.ts";
 import { createClusterDriver } from "./connection.ts";
-import type { HeldBack } from "./held-back.ts";
+import { driverWaitText } from "./driver-wait-text.ts";
+import { heldBackNote } from "./held-back.ts";
 import type { ClusterSource, Source } from "./source.ts";
 import { readingEndOf, requireWhole } from "./whole-reading.ts";
 
@@ -29,12 +30,11 @@ export interface FeedWorld {
   readonly interrupt: AbortSignal;
   /** What the driver logs to. @default nothing is logged */
   readonly logger?: Logger;
-  /** Called before the first record of a cluster's topics for each that an open transaction ends early. @default nobody asks */
-  readonly onHeldBack?: (heldBack: HeldBack) => void;
-  /** Called if the driver waits for something, with a sentence without its full stop, and with null when it goes on. @default nobody asks */
-  readonly onWait?: (waitsFor: string | null) => void;
-  /** Called with a sentence if the group that has read stays, because the login may not delete it. @default nobody asks */
-  readonly onGroupsLeft?: (sentence: string) => void;
+  /**
+   * Gets a sentence without its full stop for each topic that an open transaction ends early, for each wait of the driver and its end, and if the
+   * group that has read stays. @default nothing is said, and nobody asks for open transactions
+   */
+  readonly note?: (text: string) => void;
 }
 
 /**
@@ -78,8 +78,9 @@ async function* readTopics(source: ClusterSource, world: FeedWorld, range: FeedR
   try {
     const extents = await cluster.extentsOf(source.topics);
     const selected = range === undefined ? extents : await Promise.all(extents.map((extent) => range.select(cluster, extent)));
-    if (world.onHeldBack !== undefined) {
-      (await cluster.heldBackOf(extents)).forEach(world.onHeldBack);
+    const { note } = world;
+    if (note !== undefined) {
+      (await cluster.heldBackOf(extents)).forEach((heldBack) => note(heldBackNote(heldBack)));
     }
     if (range?.follows === true) {
       yield* readReach(source, { extents: selected, from: startsOf(selected), isEndless: true }, cluster, world);
@@ -116,7 +117,7 @@ async function* readReach(
   { connection }: ClusterSource,
   { extents, from, isEndless }: Reach,
   cluster: Cluster,
-  { interrupt, logger = silentLogger, onWait = () => {}, onGroupsLeft = () => {} }: FeedWorld,
+  { interrupt, logger = silentLogger, note = () => {} }: FeedWorld,
 ): AsyncGenerator<KafkaRecord, void, void> {
   const end = readingEndOf({ partitions: extents.flatMap(({ partitions }) => partitions) });
   const meter = meterDriver(createClusterDriver(connection), isEndless ? {} : end);
@@ -135,7 +136,7 @@ async function* readReach(
     signal: interrupt,
   } as const;
   const session = await meter.driver.connect(subscription, handoff);
-  const stopWatching = watchFeed(handoff, meter, isEndless, { interrupt, onWait });
+  const stopWatching = watchFeed(handoff, meter, isEndless, { interrupt, note });
   try {
     for (let handed = await handoff.next(); handed !== undefined; handed = await handoff.next()) {
       try {
@@ -154,7 +155,7 @@ async function* readReach(
     await session.close(closeDeadlineMs);
     const left = await cluster.forgetGroup(groupId);
     if (left !== null) {
-      onGroupsLeft(left);
+      note(left);
     }
   }
 }
@@ -180,15 +181,16 @@ function watchFeed(
   handoff: BatchHandoff,
   meter: FetchMeter,
   isEndless: boolean,
-  { interrupt, onWait }: Required<Pick<FeedWorld, "interrupt" | "onWait">>,
+  { interrupt, note }: Required<Pick<FeedWorld, "interrupt" | "note">>,
 ): () => void {
   const close = (): void => handoff.close();
   let reported: string | null = null;
   const look = (): void => {
     const { waitsFor, idleMs } = meter;
-    if (waitsFor !== reported) {
-      reported = waitsFor;
-      onWait(waitsFor);
+    const wait = waitsFor === null ? null : driverWaitText(waitsFor);
+    if (wait !== reported) {
+      reported = wait;
+      note(wait === null ? "the driver goes on" : `the driver waits: ${wait}`);
     }
     if (!isEndless && idleMs > maxIdleMs) {
       close();

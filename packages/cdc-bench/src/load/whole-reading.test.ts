@@ -18,7 +18,7 @@ test("a reading that ran dry in front of records ends with exit code 4, and says
       detail: expect.stringMatching(/^orders, items gave nothing for 10 s, 1,500 offsets in front of the end\. Brokers may be slow/),
     }),
   );
-  expect(() => requireWhole(["orders"], { unread: 5, waitsFor: "there is no topic orders" })).toThrow(
-    "5 offsets in front of the end. The driver waits: there is no topic orders.",
-  );
+  expect(() =>
+    requireWhole(["orders"], { unread: 5, waitsFor: { wait: { what: "the topic" }, cause: new Error("there is no topic orders") } }),
+  ).toThrow("5 offsets in front of the end. The driver waits: there is no topic orders.");
 });

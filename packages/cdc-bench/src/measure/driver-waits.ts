@@ -4,9 +4,15 @@ import { performance } from "node:perf_hooks";
 /** Waits that last so long are said. */
 const sayAfterMs = 1_000;
 
+/** A wait of a driver, and why its last attempt failed; undefined while none has. */
+export interface DriverWait {
+  readonly wait: WaitFor;
+  readonly cause: unknown;
+}
+
 /** What a driver waits for at this moment, for a command that has to say why nothing comes. */
 export class DriverWaits {
-  readonly #open = new Set<SeenWait>();
+  readonly #open = new Set<OpenDriverWait>();
   readonly #nowMs: () => number;
 
   /** `nowMs`: milliseconds that only go forward. */
@@ -16,7 +22,7 @@ export class DriverWaits {
 
   /** Notes the wait, and hands on what the driver says of it. */
   watch(wait: WaitFor, inner: OpenWait | undefined): OpenWait {
-    const seen: SeenWait = { wait, sinceMs: this.#nowMs(), cause: wait.cause };
+    const seen: OpenDriverWait = { wait, sinceMs: this.#nowMs(), cause: wait.cause };
     this.#open.add(seen);
     return {
       failed: (cause) => {
@@ -30,22 +36,14 @@ export class DriverWaits {
     };
   }
 
-  /** The wait that has lasted longest, for a second or more, as a sentence without its full stop. Null if there is none. */
-  get longest(): string | null {
+  /** The wait that has lasted longest, for a second or more. Null if there is none. */
+  get longest(): DriverWait | null {
     const [longest] = this.#open; // a set keeps the order in which they began
-    return longest === undefined || this.#nowMs() - longest.sinceMs < sayAfterMs ? null : textOf(longest);
+    return longest === undefined || this.#nowMs() - longest.sinceMs < sayAfterMs ? null : longest;
   }
 }
 
-interface SeenWait {
-  readonly wait: WaitFor;
+interface OpenDriverWait extends DriverWait {
   readonly sinceMs: number;
   cause: unknown;
-}
-
-function textOf({ wait: { what, host, place }, cause }: SeenWait): string {
-  if (cause instanceof Error) {
-    return cause.message.replace(/^\[[a-z-]+\] /, "").replace(/\.$/, "");
-  }
-  return `${what}${place === undefined ? "" : ` of ${place}`} is waited for${host === undefined ? "" : `, from ${host}`}`;
 }

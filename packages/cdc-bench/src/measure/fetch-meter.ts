@@ -9,7 +9,7 @@ import type {
 } from "@cdckit/consumer";
 import type { RecordWalk } from "@cdckit/decode";
 import { performance } from "node:perf_hooks";
-import { DriverWaits } from "./driver-waits.ts";
+import { type DriverWait, DriverWaits } from "./driver-waits.ts";
 import { ReadPositions } from "./read-positions.ts";
 import type { ReadingLoad } from "./process-load.ts";
 
@@ -61,8 +61,8 @@ export interface FetchMeter {
   readonly idleMs: number;
   /** As {@link unreadOf} has it; 0 without an end. */
   readonly unread: number;
-  /** What the driver has waited for, for a second or more, as a sentence without its full stop. Null if it does not wait. */
-  readonly waitsFor: string | null;
+  /** What the driver has waited for, for a second or more. Null if it does not wait. */
+  readonly waitsFor: DriverWait | null;
 }
 
 export interface MeterOptions {
@@ -161,7 +161,7 @@ class Meter implements FetchMeter {
     return unreadOf(this.#pending ?? new Map(), this.#reached);
   }
 
-  get waitsFor(): string | null {
+  get waitsFor(): DriverWait | null {
     return this.#waits.longest;
   }
 

@@ -3,6 +3,7 @@ import { type CdcEvent, createDecoder, type JsonSchemaValidator, type SchemaSour
 import { performance } from "node:perf_hooks";
 import { longAbsenceOf } from "../registry-fault.ts";
 import { meterDecoder, type DecodeErrorCount, type DecodeMeter, type FormatMeasure } from "./decode-meter.ts";
+import type { DriverWait } from "./driver-waits.ts";
 import { openOutcome } from "./open-outcome.ts";
 import { type FetchMeter, meterDriver, type ReadingEnd } from "./fetch-meter.ts";
 import { LatencyMeter, type LatencySummary } from "./latency-meter.ts";
@@ -58,7 +59,7 @@ export interface ReadingDetails {
   /** A record waits for a schema that the registry does not give. */
   readonly isWaitingForRegistry: boolean;
   /** As {@link FetchMeter.waitsFor} has it. */
-  readonly waitsFor: string | null;
+  readonly waitsFor: DriverWait | null;
   /** Absent if the stream is not live, or if nothing has come. */
   readonly latencyMs?: { readonly p50: number; readonly p95: number; readonly p99: number };
 }
@@ -93,7 +94,7 @@ export interface ReadingMeasure extends ReadingSoFar {
   /** If it ran dry: the offsets in front of the end that nothing came of, if they are more than transaction markers. 0 otherwise. */
   readonly unread: number;
   /** If it ran dry: what the driver waited for, as {@link FetchMeter.waitsFor} has it. */
-  readonly waitsFor: string | null;
+  readonly waitsFor: DriverWait | null;
   readonly events: number;
   readonly batches: number;
   readonly stages: StageMeasure;

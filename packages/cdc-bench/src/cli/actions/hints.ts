@@ -14,7 +14,6 @@ import type { Terminal } from "../../terminal.ts";
 import { patternOf, type SeenTable, SeenTables } from "../../types/seen-tables.ts";
 import { resolveCluster, resolveSource } from "../resolve-source.ts";
 import type { HintsFlags } from "../hints.ts";
-import { feedWorldOf } from "./feed-world.ts";
 
 /** Writes the option `topics` of `createDecoder` as JSON, which `inspect --hints` takes as well. */
 export async function hints(flags: HintsFlags, terminal: Terminal): Promise<ExitCode> {
@@ -79,7 +78,7 @@ function isDatabase(from: string | undefined): from is string {
 async function columnsOfRecords(source: Source, { table, limit }: HintsFlags, terminal: Terminal): Promise<ColumnHintTexts> {
   const seen = new SeenTables(openSchemas(source));
   let records = 0;
-  const world = feedWorldOf(terminal, (text) => terminal.stderr.write(`${text}\n`));
+  const world = { ...terminal, note: (text: string) => void terminal.stderr.write(`${text}\n`) };
   for await (const record of openRecordFeed(source, world)) {
     await seen.add(record, isRegistryAtFault);
     if (++records === limit) {

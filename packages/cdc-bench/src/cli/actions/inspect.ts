@@ -18,7 +18,6 @@ import { untypedNotes } from "../../report/untyped-notes.ts";
 import { readerLeft, type Terminal } from "../../terminal.ts";
 import { eventFilterOf, type InspectFlags, maskOf, recordFilterOf, refuseContradictions } from "../inspect-options.ts";
 import { resolveSource } from "../resolve-source.ts";
-import { feedWorldOf } from "./feed-world.ts";
 
 /** Prints the records of the source that the filters let through. One that cannot be decoded is a line like the others. */
 export async function inspect(flags: InspectFlags, terminal: Terminal): Promise<ExitCode> {
@@ -39,7 +38,7 @@ export async function inspect(flags: InspectFlags, terminal: Terminal): Promise<
     isExplained: flags.explain === true,
   });
   const textOf = textOptionsOf(flags, terminal, maskOf(flags));
-  const world = feedWorldOf(terminal, (text) => observer.note(text));
+  const world = { ...terminal, note: (text: string) => observer.note(text) };
   let shown = 0;
   let failure: BenchError | null = null;
   try {

@@ -4,7 +4,8 @@ import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { withoutLogin } from "../../leftovers/thing.ts";
 import { throwAwayGroup, type TopicExtent } from "../../load/cluster.ts";
 import { decompressedMs } from "../../load/decompression-time.ts";
-import { heldBackNote } from "../../load/held-back.ts";
+import { driverWaitText } from "../../load/driver-wait-text.ts";
+import { type HeldBack, heldBackNote } from "../../load/held-back.ts";
 import { missingSchemasHint, openSchemas, requireRegistry } from "../../load/schemas.ts";
 import type { Source } from "../../load/source.ts";
 import { openTopicSource, type TopicSource } from "../../load/topic-source.ts";
@@ -54,7 +55,13 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode
       throw failure.error;
     }
     const aborted = failure !== null || terminal.interrupt.aborted;
-    const parts = { startedAt, elapsedMs: performance.now() - startMs, aborted, heldBack, ...partsOf(source, flags, runs, demands) };
+    const parts = {
+      startedAt,
+      elapsedMs: performance.now() - startMs,
+      aborted,
+      heldBack: heldBack.map(heldBackNote),
+      ...partsOf(source, flags, runs, demands),
+    };
     await writeResult(sink, flags, await profiling.addTo(runResult(parts)));
     if (schemas === undefined && runs.some(({ measure }) => measure.errors.some(({ code }) => code === "schema-source-missing"))) {
       terminal.stderr.write(missingSchemasHint);
@@ -62,7 +69,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode
     if (failure !== null) {
       throw failure.error;
     }
-    return endOf(parts, flags);
+    return endOf(parts, heldBack, flags);
   } finally {
     await topics.close();
     await sink.close();
@@ -73,12 +80,12 @@ async function openSource(
   source: Source,
   { logger }: Terminal,
   observer: Observer,
-): Promise<{ readonly topics: TopicSource; readonly heldBack: readonly string[] }> {
+): Promise<{ readonly topics: TopicSource; readonly heldBack: readonly HeldBack[] }> {
   await requireRegistry(source.registry);
   const topics = await openTopicSource(source, logger);
   try {
-    const heldBack = (await topics.heldBack()).map(heldBackNote);
-    heldBack.forEach((note) => observer.note(note));
+    const heldBack = await topics.heldBack();
+    heldBack.forEach((held) => observer.note(heldBackNote(held)));
     return { topics, heldBack };
   } catch (error) {
     await topics.close();
@@ -167,9 +174,9 @@ class Runner {
   #observe(phase: string, { records }: ReadingSoFar, details: () => ReadingDetails, more: Partial<Observation> = {}): void {
     this.#observer.observe(() => {
       const { stages, latencyMs, isWaitingForRegistry, waitsFor } = details();
-      const wait = isWaitingForRegistry ? "waiting for the registry" : waitsFor;
+      const ofDriver = waitsFor === null ? "" : `: ${driverWaitText(waitsFor)}`;
       return {
-        phase: wait === null ? phase : `${phase}: ${wait}`,
+        phase: `${phase}${isWaitingForRegistry ? ": waiting for the registry" : ofDriver}`,
         done: records,
         ...more,
         stages,
@@ -247,7 +254,7 @@ function settingsOf(source: Source, flags: RunFlags, topics: readonly string[]):
   };
 }
 
-function endOf({ aborted, runs, verdict, heldBack = [] }: RunParts, flags: RunFlags): ExitCode {
+function endOf({ aborted, runs, verdict }: RunParts, heldBack: readonly HeldBack[], flags: RunFlags): ExitCode {
   if (aborted) {
     return exitCodes.interrupted;
   }
@@ -260,9 +267,12 @@ function endOf({ aborted, runs, verdict, heldBack = [] }: RunParts, flags: RunFl
   const lacking = short ?? none;
   if (lacking !== undefined) {
     const asked = flags.limit === undefined ? "" : ` of the ${formatCount(flags.limit)} that -n asks for`;
-    const held = heldBack.find((note) => lacking.topics.some((topic) => note.startsWith(`${topic}: `)));
+    const held = heldBack.find(({ topic }) => lacking.topics.includes(topic));
     const gave = `${lacking.topics.join(", ")} gave ${formatCount(lacking.measure.records)} records${asked}`;
-    throw new BenchError("too-few-messages", held === undefined ? `${gave}: seed the topic, or ask for less.` : `${gave}. ${held}.`);
+    throw new BenchError(
+      "too-few-messages",
+      held === undefined ? `${gave}: seed the topic, or ask for less.` : `${gave}. ${heldBackNote(held)}.`,
+    );
   }
   return verdictExitCode(verdict);
 }

@@ -17,7 +17,6 @@ import { patternOf, type SeenTable, SeenTables } from "../../types/seen-tables.t
 import { textLiteral } from "../../types/text-literal.ts";
 import { resolveCluster, resolveSource } from "../resolve-source.ts";
 import type { TypesFlags } from "../types.ts";
-import { feedWorldOf } from "./feed-world.ts";
 
 export async function types(flags: TypesFlags, terminal: Terminal): Promise<ExitCode> {
   if (flags.check === true && flags.output === undefined) {
@@ -91,7 +90,7 @@ async function fromRecords(source: Source, limit: number, terminal: Terminal): P
   const seen = new SeenTables(openSchemas(source));
   const observer = createObserver(terminal);
   observer.observe(() => ({ phase: "opening the source" }));
-  const world = feedWorldOf(terminal, (text) => observer.note(text));
+  const world = { ...terminal, note: (text: string) => observer.note(text) };
   let records = 0;
   try {
     for await (const record of openRecordFeed(source, world)) {
