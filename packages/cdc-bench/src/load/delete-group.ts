@@ -1,7 +1,7 @@
 import type { Admin } from "kafkajs";
 
 /** Deletes a group. Resolves with the brokers' code for why they do not: `NON_EMPTY_GROUP`, `GROUP_AUTHORIZATION_FAILED`. Null: it is gone. */
-export async function deleteGroup(admin: Admin, groupId: string): Promise<string | null> {
+export async function deleteGroup(admin: Pick<Admin, "deleteGroups">, groupId: string): Promise<string | null> {
   const code = await admin.deleteGroups([groupId]).then(() => null, codeOf);
   return code === "GROUP_ID_NOT_FOUND" ? null : code;
 }

@@ -6,7 +6,7 @@ import { deleteGroup, groupDenied } from "../../load/delete-group.ts";
 import { explainRefusal } from "../../load/explain-refusal.ts";
 import type { RemoveThing } from "../leftovers.ts";
 import { createKafkaClient } from "../../load/kafka-client.ts";
-import { isPassing, untilAnswered } from "../../load/passing-answers.ts";
+import { isPassingCode, untilAnswered } from "../../load/passing-answers.ts";
 
 /** How long a group's members may take to be noticed as gone: longer than the session of a consumer that was killed. */
 const groupDeadlineMs = 40_000;
@@ -66,14 +66,14 @@ async function connect(connection: ClusterConnection): Promise<Admin> {
 }
 
 /** A consumer that was killed stays a member until its session ends, and only a group without members can be deleted. */
-async function removeGroup(admin: Admin, group: string): Promise<void> {
+export async function removeGroup(admin: Pick<Admin, "listGroups" | "deleteGroups">, group: string): Promise<void> {
   const deadlineMs = performance.now() + groupDeadlineMs;
   while ((await untilAnswered(() => admin.listGroups())).groups.some(({ groupId }) => groupId === group)) {
     const refusal = await deleteGroup(admin, group);
     if (refusal === null) {
       return;
     }
-    const passes = refusal === "NON_EMPTY_GROUP" || isPassing({ type: refusal });
+    const passes = refusal === "NON_EMPTY_GROUP" || isPassingCode(refusal);
     if (!passes || performance.now() > deadlineMs) {
       const right = refusal === groupDenied ? ": the login needs Delete on the group" : "";
       throw new BenchError("connection", `the brokers do not delete it (${refusal})${right}`);
