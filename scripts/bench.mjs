@@ -14,7 +14,7 @@ const usage = `usage: npm run bench -- [${suites.join("|")}]... [OPTION]...
   --round-ms N   shortest time of one round in milliseconds (default 150)
   --messages N   messages of the heap suite (default 1000000) and of each pass of runtime (200000), and of sink (10000)
   --megabytes N  how much goes through a heap of 256 MiB in flow (default 2600)
-  --minutes N    how long soak goes on (default 30); how long peers (25) and mixes (12) may take: no round begins that would end later
+  --minutes N    how long soak goes on (default 30); how long peers (30) and mixes (12) may take: no round begins that would end later
   --only REGEX   which mixes of records (default all of them)
   --case REGEX   which cases of peers (default all of them)
   --quick        peers: small sizes and one round, to see that everything works

@@ -28,7 +28,10 @@ export interface PeersOptions {
 }
 
 const profileDir = ".cache/profiles";
-const defaultMinutes = 25;
+const defaultMinutes = 30;
+
+/** Those for which figures are wanted. */
+const compressionsOfFigures: readonly PeerCompression[] = ["none", "lz4", "zstd"];
 
 /** What is measured beside reading topics, by the names of the cases. */
 const workersCase = "workers";
@@ -103,7 +106,6 @@ class PeersRun {
   }
 
   #topics(): readonly FilledTopic[] {
-    const compressions: readonly PeerCompression[] = ["none", "lz4", "zstd", ...(this.#options.compressions ?? [])];
     const { messages, longMessages } = this.#sizes;
     const topicsOf = (compression: PeerCompression, isLong: boolean): readonly FilledTopic[] =>
       peerFormats.map((format) => ({
@@ -114,7 +116,9 @@ class PeersRun {
         partitions: 1,
         messages: (isLong ? longMessages : messages)[format],
       }));
-    return [...compressions.flatMap((compression) => topicsOf(compression, false)), ...topicsOf("none", true)];
+    const ofLength = (isLong: boolean): readonly FilledTopic[] =>
+      [...compressionsOfFigures, ...(this.#options.compressions ?? [])].flatMap((compression) => topicsOf(compression, isLong));
+    return [...ofLength(false), ...ofLength(true)];
   }
 
   #isChosen(name: string): boolean {

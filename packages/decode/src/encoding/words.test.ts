@@ -9,8 +9,8 @@ const textByte = fc.oneof(fc.constantFrom(0x20, 0x7f, 0x80, 0xef, 0xbf), fc.inte
 /** Known bytes, one of them changed, and some others. */
 const casesOf = (byte: typeof anyByte, minLength: number) =>
   fc.record({
-    known: fc.array(byte, { minLength, maxLength: 40 }),
-    others: fc.array(anyByte, { minLength: 40, maxLength: 40 }),
+    known: fc.array(byte, { minLength, maxLength: 70 }),
+    others: fc.array(anyByte, { minLength: 70, maxLength: 70 }),
     nth: fc.nat(),
     mask: fc.integer({ min: 1, max: 255 }),
   });

@@ -224,7 +224,7 @@ function ${name}(c) {
   /** Statements that move over a column of any type. */
   #unselected(name: string, isFirst: boolean): string {
     return `${this.#literal(name, isFirst)}
-  if ((n = plainScalarEnd(b, c.pos, e)) !== missed) p = n;
+  if ((n = plainScalarEnd(c, c.pos)) !== missed) p = n;
   else { if (${startsNested}) skipNested(c); else skipScalar(c); if ((p = c.pos) === missed) return null; }`;
   }
 

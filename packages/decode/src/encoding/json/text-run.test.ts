@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { plainRunEnd, textRunEnd } from "./text-run.ts";
+import { bytesBefore, digitRunEndIn, fourDigits, plainRunEnd, plainRunEndIn, type TextInView, textRunEnd } from "./text-run.ts";
 
 const ends = (byte: number): boolean => byte < 0x20 || byte === 0x22 || byte === 0x5c;
 
@@ -31,13 +31,20 @@ const runs = fc
     return bytes;
   });
 
+/** The same bytes in a view of their whole buffer. */
+function inView(bytes: Uint8Array, end: number = bytes.length): TextInView {
+  return { bytes, view: new DataView(bytes.buffer), viewOffset: bytes.byteOffset, end };
+}
+
 describe("the run of bytes that mean themselves in a JSON string", () => {
   test("ends where the first other byte stands", () => {
     fc.assert(
       fc.property(runs, fc.nat(40), (bytes, from) => {
         const start = Math.min(from, bytes.length);
         expect(textRunEnd(bytes, start, bytes.length)).toBe(byBytes(bytes, start, bytes.length, ends));
-        expect(plainRunEnd(bytes, start, bytes.length)).toBe(byBytes(bytes, start, bytes.length, (byte) => ends(byte) || byte > 0x7f));
+        const plain = byBytes(bytes, start, bytes.length, (byte) => ends(byte) || byte > 0x7f);
+        expect(plainRunEnd(bytes, start, bytes.length)).toBe(plain);
+        expect(plainRunEndIn(inView(bytes), start)).toBe(plain);
       }),
     );
   });
@@ -47,7 +54,9 @@ describe("the run of bytes that mean themselves in a JSON string", () => {
     for (let place = 0; place < bytes.length; place++) {
       bytes[place] = byte;
       expect(textRunEnd(bytes, 0, bytes.length)).toBe(ends(byte) ? place : bytes.length);
-      expect(plainRunEnd(bytes, 0, bytes.length)).toBe(ends(byte) || byte > 0x7f ? place : bytes.length);
+      const plain = ends(byte) || byte > 0x7f ? place : bytes.length;
+      expect(plainRunEnd(bytes, 0, bytes.length)).toBe(plain);
+      expect(plainRunEndIn(inView(bytes), 0)).toBe(plain);
       bytes[place] = 0x78;
     }
   });
@@ -56,6 +65,7 @@ describe("the run of bytes that mean themselves in a JSON string", () => {
     const bytes = new Uint8Array(200).fill(0x78);
     for (let end = 0; end <= bytes.length; end++) {
       expect(textRunEnd(bytes, 0, end)).toBe(end);
+      expect(plainRunEndIn(inView(bytes, end), 0)).toBe(end);
     }
   });
 
@@ -72,4 +82,42 @@ describe("the run of bytes that mean themselves in a JSON string", () => {
     structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
     expect(plainRunEnd(bytes, 0, 200)).toBe(0);
   });
+});
+
+describe("the run of digits", () => {
+  const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
+
+  test.each(Array.from({ length: 256 }, (_, byte) => byte))("ends at byte %i or not, at each place and after any digits", (byte) => {
+    for (const digit of [0x30, 0x35, 0x39]) {
+      const bytes = new Uint8Array(30).fill(digit);
+      for (let place = 0; place < bytes.length; place++) {
+        bytes[place] = byte;
+        expect(digitRunEndIn(inView(bytes), 0)).toBe(isDigit(byte) ? bytes.length : place);
+        bytes[place] = digit;
+      }
+    }
+  });
+
+  test("ends at the end that was asked for, also if other digits follow", () => {
+    const bytes = new Uint8Array(40).fill(0x37);
+    for (let start = 0; start < 20; start++) {
+      for (let end = start; end <= bytes.length; end++) {
+        expect(digitRunEndIn(inView(bytes, end), start)).toBe(end);
+      }
+    }
+  });
+});
+
+test("a word's first byte with its highest bit set is found whatever follows it", () => {
+  for (let bits = 1; bits < 16; bits++) {
+    const found = [0, 1, 2, 3].reduce((word, at) => word | ((bits >> at) & 1 ? 0x80 << (8 * at) : 0), 0);
+    expect(bytesBefore(found)).toBe([0, 1, 2, 3].find((at) => (bits >> at) & 1));
+  }
+});
+
+test("four digits are their number", () => {
+  for (let number = 0; number < 10_000; number++) {
+    const word = Buffer.from(String(number).padStart(4, "0")).readInt32LE(0);
+    expect(fourDigits(word)).toBe(number);
+  }
 });

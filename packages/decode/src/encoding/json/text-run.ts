@@ -71,3 +71,61 @@ function longRunEnd(bytes: Uint8Array, start: number, end: number, runBytes: Uin
   }
   return p;
 }
+
+/** Text in a view: `view.getInt32(viewOffset + p, true)` is made of the four bytes from `bytes[p]` on. */
+export interface TextInView {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  readonly viewOffset: number;
+  readonly end: number;
+}
+
+/** A text that goes on for longer is looked at sixteen bytes a step from there on. */
+export const nearBytes = 48;
+
+/** The same as {@link plainRunEnd}. Four bytes are looked at together, as in {@link longRunEnd}. */
+export function plainRunEndIn(c: TextInView, start: number): number {
+  const { bytes, view, viewOffset, end } = c;
+  const ones = 0x01010101;
+  let p = start;
+  for (const last = Math.min(end, start + nearBytes) - 4; p <= last; p += 4) {
+    const word = view.getInt32((viewOffset + p) | 0, true);
+    const found = ((((word - 0x20202020) | ((word ^ 0x22222222) - ones) | ((word ^ 0x5c5c5c5c) - ones)) & ~word) | word) & 0x80808080;
+    if (found !== 0) {
+      return p + bytesBefore(found);
+    }
+  }
+  return plainRunEnd(bytes, p, end);
+}
+
+/**
+ * The position of the first byte from `start` on that is no digit; the end of the text if there is none. `x ^ 0x30` is a digit's value, and with
+ * 0x76 more, whatever is above nine has its highest bit set. What that carries reaches only bytes after it.
+ */
+export function digitRunEndIn(c: TextInView, start: number): number {
+  const { bytes, view, viewOffset, end } = c;
+  let p = start;
+  for (const last = end - 4; p <= last; p += 4) {
+    const digits = view.getInt32((viewOffset + p) | 0, true) ^ 0x30303030;
+    const found = ((digits + 0x76767676) | digits) & 0x80808080;
+    if (found !== 0) {
+      return p + bytesBefore(found);
+    }
+  }
+  while (p < end && (bytes[p] as number) >= 0x30 && (bytes[p] as number) <= 0x39) {
+    p++;
+  }
+  return p;
+}
+
+/** How many bytes of a word come before the first one whose highest bit is set, where no other bits are. */
+export function bytesBefore(found: number): number {
+  return (31 - Math.clz32(found & -found)) >> 3;
+}
+
+/** The number of four digits, in a word of their values: of two digits at a time, then of both pairs. Other bits of their bytes do not count. */
+export function fourDigits(word: number): number {
+  const digits = word & 0x0f0f0f0f;
+  const pairs = (Math.imul(digits, 10) + (digits >>> 8)) & 0x00ff00ff;
+  return Math.imul(pairs & 0xff, 100) + (pairs >>> 16);
+}
