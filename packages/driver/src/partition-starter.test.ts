@@ -271,6 +271,15 @@ test("a topic that is recreated while its offsets are asked for is asked for aga
   expect(failures).toEqual([expect.stringContaining("the topic was deleted and created again (its id was old, and is id)")]);
 });
 
+test("a member that comes back to a recreated topic lacks what follows its position, and not what follows its own note in the group", async () => {
+  // It was given up while it noted the topic: at the start of the new log, with the id of the old one.
+  const { assignments, brokers, answer } = setUp([], { offset: 5n, topicId: "old" });
+  answer();
+  const readBefore = (): Position => ({ offset: 9n, topicId: "old" });
+  const found = await resolveStarts(brokers, subscription, assignments.add(places.slice(0, 1)), { readBefore });
+  expect(found).toMatchObject({ lost: { firstMissing: 9n, firstAvailable: 5n, recreated: { from: "old", to: "id" } } });
+});
+
 test("a topic that no broker knows does not start, though its log and its commit are still there: nobody would notice that it is created again", async () => {
   const { assignments, brokers, answer } = setUp();
   answer();

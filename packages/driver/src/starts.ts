@@ -67,12 +67,10 @@ export async function resolveStarts<Held extends HeldPartition>(
     const place = placeOf(assignment.topic, assignment.partition);
     const commit = committed.get(place) ?? null;
     const ofSink = given.get(assignment) ?? null;
-    const known =
-      ofSink ??
-      commit ??
-      outdated(held.readBefore(assignment), assignment) ??
-      (resets?.has(place) === true ? fromTheStart : null) ??
-      askedFor(from, assignment);
+    const before = outdated(held.readBefore(assignment), assignment);
+    // A commit in the same earlier topic may be the note of this member that the topic was recreated, at the start of the new one.
+    const ofGroup = before !== null && commit?.topicId === before.topicId ? before : commit;
+    const known = ofSink ?? ofGroup ?? before ?? (resets?.has(place) === true ? fromTheStart : null) ?? askedFor(from, assignment);
     const start = await startAtPosition(brokers, subscription, { unchanged, ends, firstOf }, { assignment, known, commit, ofSink });
     if (start instanceof Error) {
       unknown.set(assignment, start);
