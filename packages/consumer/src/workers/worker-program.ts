@@ -1,6 +1,6 @@
 /** The program of a worker thread: loads the module, makes its consumer and runs it, and says to the other thread how it goes. */
 import { subscribe } from "node:diagnostics_channel";
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { systemClock } from "../clock.ts";
 import { ConsumerError } from "../errors.ts";
 import { jsonOf } from "../json-form.ts";
@@ -101,6 +101,17 @@ function obey(message: ToWorker): void {
   force?.call(consumer, "a second stop signal came");
 }
 
+/** Obeys what came while the module was loaded: without a turn of the event loop since, its consumer would handle records after a stop. */
+function obeyWaiting(): void {
+  for (let waiting = next(); waiting !== undefined; waiting = next()) {
+    obey(waiting.message);
+  }
+
+  function next(): { readonly message: ToWorker } | undefined {
+    return parentPort === null ? undefined : (receiveMessageOnPort(parentPort) as { readonly message: ToWorker } | undefined);
+  }
+}
+
 /** After the report, so that a module that does not close delays nobody's commit. */
 async function closeModule(): Promise<void> {
   for (const close of closers) {
@@ -131,6 +142,7 @@ async function main(): Promise<void> {
   let endReports = (): void => {};
   try {
     const made = await makeConsumer();
+    obeyWaiting();
     if (isEnding) {
       return;
     }
