@@ -17,8 +17,8 @@ export interface BatchAnswer {
 export type Acks = -1 | 0 | 1;
 
 const apiKey = 0;
-/** The oldest version that Kafka 4 knows, and the first with this format of batches: every broker since 0.11 has it. */
-const apiVersion = 3;
+/** The first version in which brokers take zstd: every broker since 2.1 has it. */
+const apiVersion = 7;
 const brokerTimeoutMs = 30_000;
 
 /** A request in the form in which kafkajs sends them. */
@@ -90,7 +90,7 @@ function decode(bytes: Buffer): readonly BatchAnswer[] {
         errorCode: bytes.readInt16BE(at + 4),
         baseOffset: bytes.readBigInt64BE(at + 6),
       });
-      at += 22; // and the time of the append
+      at += 30; // and the time of the append, and where the log starts
     }
   }
   return answers;
