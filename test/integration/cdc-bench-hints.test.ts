@@ -25,8 +25,13 @@ afterAll(async () => {
 test("cdc-bench hints reads from PostgreSQL what the columns of a table mean", async () => {
   await withDatabase(server.database, (client) =>
     client.query(
-      `create table typed (id bigint primary key, price numeric(10, 2), free numeric, day date, at timestamp, at_ms timestamp(3), zoned timestamptz,
-         clock time, raw bytea, bits bit(10), doc jsonb, name text, amount integer)`,
+      `create extension ltree;
+       create type mood as enum ('sad', 'happy');
+       alter type mood add value 'so, so' before 'happy';
+       create domain serial_number as uuid;
+       create table typed (id bigint primary key, price numeric(10, 2), free numeric, day date, at timestamp, at_ms timestamp(3), zoned timestamptz,
+         clock time, raw bytea, bits bit(10), doc jsonb, name text, amount integer, key uuid, serial serial_number, page xml, path ltree,
+         words tsvector, span interval, feeling mood, keys uuid[], feelings mood[], address inet)`,
     ),
   );
   const { user, password, host, port, database } = server.database;
@@ -48,6 +53,13 @@ test("cdc-bench hints reads from PostgreSQL what the columns of a table mean", a
         raw: "bytes",
         bits: { name: "io.debezium.data.Bits", parameters: { length: "10" } },
         doc: "io.debezium.data.Json",
+        key: "io.debezium.data.Uuid",
+        serial: "io.debezium.data.Uuid",
+        page: "io.debezium.data.Xml",
+        path: "io.debezium.data.Ltree",
+        words: "io.debezium.data.Tsvector",
+        span: "io.debezium.time.MicroDuration",
+        feeling: { name: "io.debezium.data.Enum", parameters: { allowed: "sad,so, so,happy" } },
       },
     },
   });

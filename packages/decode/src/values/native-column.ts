@@ -22,12 +22,14 @@ export interface ConnectorModes {
   readonly unsignedBigint?: "long" | "precise";
   /** `money.fraction.digits` of PostgreSQL */
   readonly moneyFractionDigits?: number;
+  /** `interval.handling.mode` of PostgreSQL */
+  readonly interval?: "numeric" | "string";
 }
 
 /** The modes of a connector whose configuration does not set them. */
 export function defaultModes(connector: string): ConnectorModes {
   const time = connector === "mysql" || connector === "mariadb" ? "adaptive_time_microseconds" : "adaptive";
-  return { time, decimal: "precise", binary: "bytes", unsignedBigint: "long", moneyFractionDigits: 2 };
+  return { time, decimal: "precise", binary: "bytes", unsignedBigint: "long", moneyFractionDigits: 2, interval: "numeric" };
 }
 
 /**

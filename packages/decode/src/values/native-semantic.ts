@@ -3,8 +3,8 @@ import type { ConnectorModes, NativeColumn } from "./native-column.ts";
 import { parseSqlType } from "./sql-type.ts";
 
 /**
- * The meaning of a database's column in Debezium's messages, for values that arrive without their types. Null if the value needs no
- * conversion (text, plain numbers), if the type is not known, or if its form depends on a mode that was not stated: a count of milliseconds
+ * The meaning of a database's column in Debezium's messages, for values that arrive without their types. Null if Debezium has no meaning for
+ * the type (text, plain numbers), if the type is not known, or if its form depends on a mode that was not stated: a count of milliseconds
  * looks like one of microseconds, and base64 can look like decimal text. Nothing is guessed.
  */
 export function nativeSemantic(connector: string, column: NativeColumn, modes: ConnectorModes = {}): Semantic | null {
@@ -102,6 +102,8 @@ const oracleNumber: Rule = ({ length, scale }, modes) => {
 const variableScale: Rule = (_, modes) => (modes.decimal === "precise" ? semantic("io.debezium.data.VariableScaleDecimal") : null);
 const money: Rule = (_, { decimal: mode, moneyFractionDigits: digits }) =>
   mode === "precise" && digits !== undefined ? decimalOf(digits) : null;
+const interval: Rule = (_, { interval: mode }) =>
+  mode === undefined ? null : semantic(`io.debezium.time.${mode === "string" ? "Interval" : "MicroDuration"}`);
 const unsignedBigint: Rule = (_, modes) => (modes.unsignedBigint === "precise" ? decimalOf(0) : null);
 const binary: Rule = (_, modes) => (modes.binary === "bytes" ? semantic("bytes") : null);
 
@@ -124,6 +126,11 @@ const postgresql: Rules = new Map<string, Rule>([
   ["bytea", binary],
   ...each(["bit", "varbit", "bit varying"], bits),
   ...each(["json", "jsonb", "hstore"], always("io.debezium.data.Json")),
+  ["interval", interval],
+  ["uuid", always("io.debezium.data.Uuid")],
+  ["xml", always("io.debezium.data.Xml")],
+  ["ltree", always("io.debezium.data.Ltree")],
+  ["tsvector", always("io.debezium.data.Tsvector")],
   ["point", always("io.debezium.data.geometry.Point")],
   ["circle", always("io.debezium.data.geometry.Circle")],
   ["line", always("io.debezium.data.geometry.Line")],
