@@ -96,6 +96,38 @@ await describeWithKafka("cdc-bench run --processes", (kafka) => {
     expect(result.group).toMatchObject({ outcome: "interrupted", processes: [{ number: 1 }, { number: 2 }] });
   });
 
+  test("names what a process waits for, when the topic is deleted while it is read", { timeout: 90_000 }, async () => {
+    const deleted = uniqueName("processes");
+    const own = client.producer(); // one goes on to ask for every topic that it wrote to, and fails when one is deleted
+    await Promise.all([own.connect(), createTopics(admin, [{ topic: deleted, numPartitions: 2 }])]);
+    // Each in a batch of its own, and a batch is the least that a fetch brings: they take long to read.
+    for (let sent = 0; sent < 4_000; sent += 100) {
+      const batches = Array.from({ length: 100 }, (_, i) => ({ topic: deleted, messages: [{ partition: i % 2, value: "{}" }] }));
+      await Promise.all(batches.map((batch) => own.send(batch)));
+    }
+    await own.disconnect();
+    const args = ["run", "--brokers", kafka.brokers, "--topics", deleted, "--processes", "2", "--fetch-bytes", "1"];
+    const env = { PATH: process.env["PATH"], CDC_BENCH_OBSERVE_FD: "3" };
+    const child = spawn(process.execPath, [binary, ...args], { env, stdio: ["ignore", "ignore", "pipe", "pipe"] });
+    let [stderr, observed] = ["", ""];
+    let isDeleted = false;
+    child.stderr!.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+    child.stdio[3]!.on("data", (chunk: Buffer) => {
+      observed += chunk.toString();
+      if (!isDeleted && observed.includes("2 processes, one group")) {
+        isDeleted = true;
+        void admin.deleteTopics({ topics: [deleted] });
+      }
+    });
+    const [code] = (await once(child, "close")) as [number | null];
+    const why = `there is no topic ${deleted} any more`;
+    expect(observed).toContain(`2 processes, one group: ${why}`);
+    expect(stderr).toMatch(
+      new RegExp(`${deleted} gave nothing for 10 s, [\\d,]+ offsets in front of the end\\. The driver waits: ${why}\\.`),
+    );
+    expect(code).toBe(4);
+  });
+
   test("that has more processes than partitions says so", async () => {
     const narrow = uniqueName("processes");
     await createTopics(admin, [{ topic: narrow, numPartitions: 1 }]);

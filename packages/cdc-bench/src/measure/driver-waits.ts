@@ -10,6 +10,14 @@ export interface DriverWait {
   readonly cause: unknown;
 }
 
+/** The same for another process: of an error its message alone, because what else it holds may not cross. */
+export function portableWait({ wait: { what, host, place }, cause }: DriverWait): DriverWait {
+  return {
+    wait: { what, ...(host !== undefined && { host }), ...(place !== undefined && { place }) },
+    cause: cause instanceof Error ? new Error(cause.message) : undefined,
+  };
+}
+
 /** What a driver waits for at this moment, for a command that has to say why nothing comes. */
 export class DriverWaits {
   readonly #open = new Set<OpenDriverWait>();

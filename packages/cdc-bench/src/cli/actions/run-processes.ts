@@ -8,9 +8,8 @@ import { requireWhole } from "../../load/whole-reading.ts";
 import { createObserver } from "../../observe/observer.ts";
 import { describeEnvironment } from "../../report/environment.ts";
 import { openResultSink } from "../../report/result-sink.ts";
-import type { GroupMeasure } from "../../result/group-measure.ts";
 import { groupMetrics, groupRunResult, type RunSettings } from "../../result/run-result.ts";
-import { measureProcesses } from "../../scenario/processes/measure-processes.ts";
+import { measureProcesses, type ProcessesOutcome } from "../../scenario/processes/measure-processes.ts";
 import type { Terminal } from "../../terminal.ts";
 import { judge, type Verdict, verdictExitCode } from "../../verdict/verdict.ts";
 import { resolveDemands } from "../demand-options.ts";
@@ -48,7 +47,8 @@ export async function runProcesses(
   try {
     const startedAt = new Date();
     const startMs = performance.now();
-    const { group, heldBack } = await measure(source, processes, flags, terminal);
+    const { outcome, heldBack } = await measure(source, processes, flags, terminal);
+    const { group } = outcome;
     const verdict: Verdict = judge(groupMetrics(group), demands);
     const parts = { startedAt, elapsedMs: performance.now() - startMs, aborted: terminal.interrupt.aborted };
     await writeResult(sink, flags, groupRunResult({ ...parts, environment: describeEnvironment(), settings, group, heldBack, verdict }));
@@ -58,7 +58,7 @@ export async function runProcesses(
     ) {
       terminal.stderr.write(missingSchemasHint);
     }
-    return endOf(group, parts.aborted, source, verdict);
+    return endOf(outcome, parts.aborted, source, verdict);
   } finally {
     await sink.close();
   }
@@ -69,7 +69,7 @@ async function measure(
   processes: number,
   { duration }: RunFlags,
   terminal: Terminal,
-): Promise<{ readonly group: GroupMeasure; readonly heldBack: readonly string[] }> {
+): Promise<{ readonly outcome: ProcessesOutcome; readonly heldBack: readonly string[] }> {
   const { connection, topics } = source;
   const observer = createObserver(terminal);
   observer.observe(() => ({ phase: `connecting to ${connection.brokers.join(", ")}` }));
@@ -82,8 +82,8 @@ async function measure(
     const heldBack = (await cluster.heldBackOf(extents)).map(heldBackNote);
     heldBack.forEach((note) => observer.note(note));
     const { interrupt } = terminal;
-    const group = await measureProcesses({ source, extents, processes, groupId, maxDurationMs: duration, interrupt, observer });
-    return { group, heldBack };
+    const outcome = await measureProcesses({ source, extents, processes, groupId, maxDurationMs: duration, interrupt, observer });
+    return { outcome, heldBack };
   } finally {
     observer.end();
     const left = await cluster.forgetGroup(groupId);
@@ -94,14 +94,14 @@ async function measure(
   }
 }
 
-function endOf(group: GroupMeasure, aborted: boolean, { topics }: ClusterSource, verdict: Verdict): ExitCode {
+function endOf({ group, waitsFor }: ProcessesOutcome, aborted: boolean, { topics }: ClusterSource, verdict: Verdict): ExitCode {
   if (aborted) {
     return exitCodes.interrupted;
   }
   if (group.errorRecords > 0) {
     return exitCodes.decodeErrors;
   }
-  requireWhole(topics, group);
+  requireWhole(topics, { unread: group.unread, waitsFor });
   if (group.records === 0) {
     throw new BenchError("too-few-messages", `${topics.join(", ")} gave no record: seed the topic.`);
   }

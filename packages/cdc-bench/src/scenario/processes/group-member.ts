@@ -5,6 +5,7 @@ import { performance } from "node:perf_hooks";
 import { createClusterDriver } from "../../load/connection.ts";
 import { openRegistry } from "../../load/schemas.ts";
 import { type DecodeMeter, meterDecoder, readEvent } from "../../measure/decode-meter.ts";
+import { DriverWaits, portableWait } from "../../measure/driver-waits.ts";
 import { hideNegativeTimeouts } from "../../negative-timeouts.ts";
 import { heldDriver } from "./held-driver.ts";
 import type { FromMember, MemberProgress, MemberSetup, ToMember } from "./member-messages.ts";
@@ -16,6 +17,7 @@ const eventsPerClock = 16;
 class Member {
   readonly #begun: Promise<void>;
   readonly #decoded: DecodeMeter;
+  readonly #waits = new DriverWaits();
   readonly #consumer: ReturnType<typeof createConsumer>;
   #begin: () => void = () => {};
   #events = 0;
@@ -35,6 +37,7 @@ class Member {
       driver: heldDriver({
         driver: createClusterDriver(connection),
         begun: this.#begun,
+        waits: this.#waits,
         onAssigned: (partitions) => tell({ kind: "assigned", partitions }),
         onCommitted: (offsets) =>
           tell({
@@ -81,12 +84,14 @@ class Member {
     const { user, system } = process.cpuUsage(this.#cpuAtBegin);
     this.#maxRssBytes = Math.max(this.#maxRssBytes, process.memoryUsage.rss());
     const { records, bytes, errorRecords, registryAwayMs } = this.#decoded;
+    const { longest } = this.#waits;
     return {
       events: this.#events,
       records,
       bytes,
       errorRecords,
       registryAwayMs,
+      waitsFor: longest === null ? null : portableWait(longest),
       firstEventAtMs: this.#firstEventAtMs,
       lastEventAtMs: this.#lastEventAtMs,
       cpuMs: (user + system) / 1e3,

@@ -1,6 +1,7 @@
 import { createConsumer } from "@cdckit/consumer";
 import { memory, MemoryBroker } from "@cdckit/testkit";
 import { expect, test } from "vitest";
+import { DriverWaits } from "../../measure/driver-waits.ts";
 import { heldDriver } from "./held-driver.ts";
 
 test("members that have joined handle nothing before they begin, and then each record once", async () => {
@@ -27,6 +28,7 @@ test("members that have joined handle nothing before they begin, and then each r
     const driver = heldDriver({
       driver: memory({ broker }),
       begun,
+      waits: new DriverWaits(),
       onAssigned: (count) => {
         partitions[member] = count;
         settle();

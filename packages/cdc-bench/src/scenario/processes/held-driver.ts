@@ -1,4 +1,5 @@
 import type { DriverSink, FetchedBatch, KafkaDriver, OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
+import type { DriverWaits } from "../../measure/driver-waits.ts";
 
 export interface HeldDriverParts {
   readonly driver: KafkaDriver;
@@ -6,13 +7,15 @@ export interface HeldDriverParts {
   readonly begun: Promise<void>;
   readonly onAssigned: (partitions: number) => void;
   readonly onCommitted: (offsets: readonly OffsetCommit[]) => void;
+  /** Gets what the driver waits for. */
+  readonly waits: DriverWaits;
 }
 
 /**
  * A driver that joins its group at once, and hands nothing on before it may: a member that begins alone would read what is the others' to
  * read. A batch whose partition has moved to another member meanwhile is dropped, as nothing of it was handled.
  */
-export function heldDriver({ driver, begun, onAssigned, onCommitted }: HeldDriverParts): KafkaDriver {
+export function heldDriver({ driver, begun, onAssigned, onCommitted, waits }: HeldDriverParts): KafkaDriver {
   const held = new Set<PartitionAssignment>();
   let hasBegun = false;
   void begun.then(() => {
@@ -37,7 +40,7 @@ export function heldDriver({ driver, begun, onAssigned, onCommitted }: HeldDrive
         },
         batch: (batch) => (hasBegun ? sink.batch(batch) : begun.then(() => handOn(sink, batch))),
         skipped: (assignment, lost, resumeOffset) => sink.skipped?.(assignment, lost, resumeOffset),
-        ...(sink.waiting === undefined ? {} : { waiting: sink.waiting.bind(sink) }),
+        waiting: (wait) => waits.watch(wait, sink.waiting?.(wait)),
         reconnected: (why) => sink.reconnected?.(why),
         acknowledged: (validForMs) => sink.acknowledged?.(validForMs),
         failed: (error) => sink.failed(error),

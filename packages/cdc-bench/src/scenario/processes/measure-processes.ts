@@ -2,7 +2,9 @@ import { availableParallelism } from "node:os";
 import { performance } from "node:perf_hooks";
 import { BenchError } from "../../bench-error.ts";
 import type { TopicExtent } from "../../load/cluster.ts";
+import { driverWaitText } from "../../load/driver-wait-text.ts";
 import type { ClusterSource } from "../../load/source.ts";
+import type { DriverWait } from "../../measure/driver-waits.ts";
 import { unreadOf } from "../../measure/fetch-meter.ts";
 import { listenerOf, useOf } from "../../measure/local-process.ts";
 import type { Observer } from "../../observe/observer.ts";
@@ -21,6 +23,12 @@ export interface ProcessesPlan {
   readonly observer: Observer;
 }
 
+export interface ProcessesOutcome {
+  readonly group: GroupMeasure;
+  /** If the group ran dry: what a driver of it waited for. Null if none did. */
+  readonly waitsFor: DriverWait | null;
+}
+
 const joinTimeoutMs = 60_000;
 /** A group that handles nothing for so long has nothing left: the last offsets of a log may be transaction markers. */
 const maxIdleMs = 10_000;
@@ -30,13 +38,14 @@ const lookEveryMs = 50;
  * So many processes consume the topics as one group. They join first. When each has its partitions, all begin together, and are measured
  * together until everything that was there is handled and committed. Rejects with what one of them failed with.
  */
-export async function measureProcesses(plan: ProcessesPlan): Promise<GroupMeasure> {
+export async function measureProcesses(plan: ProcessesPlan): Promise<ProcessesOutcome> {
   const group = new Group(plan);
   try {
     await group.joined();
     group.begin();
     const outcome = await group.handled();
-    return await group.stop(outcome);
+    const waitsFor = outcome === "ran-dry" ? group.waitsFor : null; // the stop ends all waits
+    return { group: await group.stop(outcome), waitsFor };
   } finally {
     await group.close();
   }
@@ -95,17 +104,27 @@ class Group {
     this.#failed.catch(() => {}); // each wait races it
   }
 
+  /** Of the first process that waits. Null if none does. */
+  get waitsFor(): DriverWait | null {
+    return this.#members.map(({ progress }) => progress?.waitsFor ?? null).find((wait) => wait !== null) ?? null;
+  }
+
   /** Until every partition has its reader, and every process as many partitions as the others, but for one. */
   async joined(): Promise<void> {
     const { processes, interrupt, observer } = this.#plan;
     const least = Math.floor(this.#partitions / processes);
     await this.#until(() => {
       const counts = this.#members.map(({ partitions }) => partitions);
-      observer.observe(() => ({ phase: `${processes} processes join`, done: sum(counts), total: this.#partitions, unit: "partitions" }));
+      observer.observe(() => ({
+        phase: `${processes} processes join${this.#ofDriver()}`,
+        done: sum(counts),
+        total: this.#partitions,
+        unit: "partitions",
+      }));
       if (performance.now() - this.#startedAtMs > joinTimeoutMs) {
         throw new BenchError(
           "connection",
-          `after ${joinTimeoutMs / 1e3} s the ${processes} processes have ${counts.join(", ")} of ${this.#partitions} partitions.`,
+          `after ${joinTimeoutMs / 1e3} s the ${processes} processes have ${counts.join(", ")} of ${this.#partitions} partitions${this.#ofDriver()}.`,
         );
       }
       return interrupt.aborted || (sum(counts) === this.#partitions && Math.min(...counts) >= least);
@@ -178,8 +197,13 @@ class Group {
       this.#brokerCpuMs = now === null ? null : now - this.#brokerCpuAtBeginMs;
     }
     const total = Number(extents.reduce((all, { maxRecords }) => all + maxRecords, 0n));
-    const phase = `${processes} processes, one group${isWaiting ? ": waiting for the registry" : ""}`;
+    const phase = `${processes} processes, one group${isWaiting ? ": waiting for the registry" : this.#ofDriver()}`;
     observer.observe(() => ({ phase, done: records, total, countsOffsets: true, lag: Math.max(0, total - records) }));
+  }
+
+  #ofDriver(): string {
+    const { waitsFor } = this;
+    return waitsFor === null ? "" : `: ${driverWaitText(waitsFor)}`;
   }
 
   #brokerCpuNow(): number | null {

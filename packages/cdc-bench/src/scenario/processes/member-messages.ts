@@ -1,4 +1,5 @@
 import type { DecodeErrorCount, FormatMeasure } from "../../measure/decode-meter.ts";
+import type { DriverWait } from "../../measure/driver-waits.ts";
 import type { ClusterConnection, RegistryConnection } from "../../load/connection.ts";
 
 /** What a process is given, over its own pipe: it may hold a login, which a command line would show to everybody. */
@@ -20,6 +21,8 @@ export interface MemberProgress {
   readonly errorRecords: number;
   /** How long a record has waited for a schema that the registry does not give; 0 if none does. */
   readonly registryAwayMs: number;
+  /** What its driver has waited for, for a second or more. Null if it does not wait. */
+  readonly waitsFor: DriverWait | null;
   /** Null before the first event. */
   readonly firstEventAtMs: number | null;
   readonly lastEventAtMs: number | null;
