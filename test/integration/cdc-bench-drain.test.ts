@@ -335,7 +335,28 @@ await describeWithKafka("cdc-bench drain", ({ brokers }) => {
       },
     );
     expect(code).toBe(130);
-    expect(JSON.parse(stdout)).toMatchObject({ aborted: true, command: "soak" });
+    const result = JSON.parse(stdout) as { readonly notes: readonly string[] };
+    expect(result).toMatchObject({ aborted: true, command: "soak" });
+    // It was to measure for 30 s.
+    expect(result.notes).toEqual([expect.stringMatching(/^[012]?\d s are too short/), expect.stringMatching(/^Interrupted: /)]);
+    expect(await leftBehind()).toEqual([]);
+  });
+
+  test.each([
+    ["writing 500 events in JSON", []],
+    ["joining the groups", ["joining the groups"]],
+    ["warming up", ["joining the groups", "warming up"]],
+  ])("soak with Ctrl-C at %j names the phases that it reached, and says that nothing was measured", async (at, reached) => {
+    let isSent = false;
+    const { code, stdout, stderr } = await cdcBench([...soak, "-n", "500", "--writers", "2", "--duration", "30s"], (child, said) => {
+      if (!isSent && said.includes(at)) {
+        isSent = true;
+        child.kill("SIGINT");
+      }
+    });
+    expect([code, stdout]).toEqual([130, ""]);
+    expect(stderr.match(/joining the groups|warming up|measuring for/g) ?? []).toEqual(reached);
+    expect(stderr).toMatch(/^interrupted: nothing was measured\.$/m);
     expect(await leftBehind()).toEqual([]);
   });
 

@@ -47,17 +47,21 @@ export async function soak(flags: SoakFlags, terminal: Terminal): Promise<ExitCo
       observer.end();
       await cluster.close();
     }
-    return await ended(result, async () => writeResult(sink, flags, result));
+    return await ended(result, terminal, async () => writeResult(sink, flags, result));
   } finally {
     await sink.close();
   }
 }
 
-async function ended(result: SoakResult, write: () => Promise<void>): Promise<ExitCode> {
-  if (result.formats.some(({ events }) => events > 0)) {
+async function ended(result: SoakResult, { stderr }: Terminal, write: () => Promise<void>): Promise<ExitCode> {
+  const hasMeasured = result.formats.some(({ events }) => events > 0);
+  if (hasMeasured) {
     await write();
   }
   if (result.aborted) {
+    if (!hasMeasured) {
+      stderr.write("interrupted: nothing was measured.\n");
+    }
     return exitCodes.interrupted;
   }
   const silent = result.formats.find(({ events }) => events === 0);
@@ -130,7 +134,8 @@ function rulesOf({ perSecond, durationMs }: SoakPlan): readonly string[] {
 function notesOf({ perSecond, interrupt, durationMs }: SoakPlan, { formats, rssDrift, behindMs }: SoakOutcome): readonly string[] {
   const notes: string[] = [];
   if ([...formats.map(({ drift }) => drift.rate), rssDrift].some((drift) => drift === null || drift.verdict === "too-short")) {
-    notes.push(`${formatCount(durationMs / 1e3)} s are too short to tell a drift: it takes 30 windows at least, and hours to find a leak.`);
+    const measuredMs = interrupt.aborted ? Math.max(0, ...formats.map(({ elapsedMs }) => elapsedMs)) : durationMs;
+    notes.push(`${formatCount(measuredMs / 1e3)} s are too short to tell a drift: it takes 30 windows at least, and hours to find a leak.`);
   }
   for (const { title, written, events } of perSecond === null ? [] : formats) {
     if (written !== null && events < written * 0.99 && !interrupt.aborted) {

@@ -30,6 +30,7 @@ export interface SoakPlan {
 }
 
 export interface SoakOutcome {
+  /** None if it was interrupted before anything was measured. */
   readonly formats: readonly SoakFormat[];
   readonly rssDrift: Drift | null;
   /** How late the slowest writer was at the end. */
@@ -67,11 +68,19 @@ export async function runSoak(plan: SoakPlan): Promise<SoakOutcome> {
       }
     }
     const failed = Promise.race(soaked.flatMap(({ thread, writer }) => [thread.ended.then(neverMind), writer?.done ?? forever()]));
-    observer.note("joining the groups");
-    const joined = Promise.all(soaked.map(({ thread }) => thread.started));
-    await passing(plan, soaked, joinWithinMs, "joining", Promise.race([failed, joined.then(neverMind)]));
-    observer.note("warming up");
-    await passing(plan, soaked, warmUpMsOf(durationMs), "warm-up", failed);
+    failed.catch(neverMind); // an interrupt may come before anybody waits for it
+    if (!interrupt.aborted) {
+      observer.note("joining the groups");
+      const joined = Promise.all(soaked.map(({ thread }) => thread.started));
+      await passing(plan, soaked, joinWithinMs, "joining", Promise.race([failed, joined.then(neverMind)]));
+    }
+    if (!interrupt.aborted) {
+      observer.note("warming up");
+      await passing(plan, soaked, warmUpMsOf(durationMs), "warm-up", failed);
+    }
+    if (interrupt.aborted) {
+      return { formats: [], rssDrift: null, behindMs: 0 };
+    }
     observer.note(`measuring for ${Math.round(durationMs / 1e3)} s`);
     const writtenBefore = soaked.map(({ writer }) => writer?.written ?? 0);
     soaked.forEach(({ thread }) => thread.begin());
