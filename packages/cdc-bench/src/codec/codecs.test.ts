@@ -73,6 +73,50 @@ describe("the measurement", () => {
     expect(written).toBeLessThan(values.length / 10);
   });
 
+  // Without an interrupt there are ten calls: a list is written, read and compared, and then written and read in each round and counted.
+  test.each([1, 2, 5, 7, 8, 9])("that is interrupted in call %i of what works on a whole list ends after it", async (last) => {
+    const interrupt = new AbortController();
+    let calls = 0;
+    const count = (): null => {
+      if (++calls === last) {
+        setImmediate(() => interrupt.abort());
+      }
+      return null;
+    };
+    const row = { toJSON: count }; // called when it is compared
+    const list: Codec<readonly object[]> = {
+      name: "list",
+      serialize: () => {
+        count();
+        return Buffer.of(1);
+      },
+      deserialize: () => {
+        count();
+        return [row];
+      },
+    };
+    expect(await measureCodecs({ codecs: [list], values: [[row]], ...quickly, interrupt: interrupt.signal })).toEqual([]);
+    expect(calls).toBe(last);
+  });
+
+  test("that is interrupted while a long list is compared ends there", async () => {
+    const interrupt = new AbortController();
+    let compared = 0;
+    const slow = {
+      toJSON: () => {
+        const until = performance.now() + 1;
+        while (performance.now() < until);
+        compared++;
+        setImmediate(() => interrupt.abort());
+        return null;
+      },
+    };
+    const rows = Array.from({ length: 2_000 }, () => slow);
+    const list: Codec<readonly object[]> = { name: "list", serialize: () => Buffer.of(1), deserialize: () => rows };
+    expect(await measureCodecs({ codecs: [list], values: [rows], ...quickly, interrupt: interrupt.signal })).toEqual([]);
+    expect(compared).toBeLessThan(rows.length / 5);
+  });
+
   test("that is interrupted gives what it has", async () => {
     const interrupt = AbortSignal.abort();
     expect(await measureCodecs({ codecs: rowCodecs(sets[0]!.shape), values: sets[0]!.rows, ...quickly, interrupt })).toEqual([]);

@@ -94,7 +94,9 @@ async function addContestants<T>(contestants: Contestant<T>[], { codecs, values,
       throw new Error(`${codec.name} reads what another codec writes, and that codec is not before it`);
     }
     written.set(codec.name, bytes);
+    await turns.take(); // a list is one value: to write it can take a second, and so can each of the others
     const read = await readAll(codec, bytes, turns);
+    await turns.take();
     if (!(await areAllSame(read, values, turns))) {
       throw new BenchError("usage", `${codec.name} does not give back the values that were written, so it cannot be compared.`);
     }
@@ -103,10 +105,12 @@ async function addContestants<T>(contestants: Contestant<T>[], { codecs, values,
   }
 }
 
-/** One after the other, with turns for the event loop: all at once are seconds in which an interrupt is not heard. */
+/** One after the other, those of a list too, with turns for the event loop: all at once are seconds in which an interrupt is not heard. */
 async function areAllSame(read: readonly unknown[], values: readonly unknown[], turns: Turns): Promise<boolean> {
   for (const [index, value] of values.entries()) {
-    if (!areSameValues(read[index], value)) {
+    const other = read[index];
+    const isSame = Array.isArray(value) && Array.isArray(other) ? await areAllSame(other, value, turns) : areSameValues(other, value);
+    if (!isSame) {
       return false;
     }
     if (turns.isDue(index)) {
@@ -140,12 +144,15 @@ class Contestant<T> {
     const read = (): Promise<unknown> => readAll(codec, this.#bytes, turns);
     const write = isReadingCodec(codec) ? null : (): Promise<unknown> => writeAll(codec, this.#values, turns);
     const writeMs = write === null ? 0 : await passMs(write, minMs);
+    await turns.take();
     const readMs = await passMs(read, minMs);
+    await turns.take();
     if (!isCounted) {
       return;
     }
     // A pass of its own: the profiler's cost is in no time.
     const writeAllocation = write === null ? null : await allocationOf(write);
+    await turns.take();
     const readAllocation = await allocationOf(read);
     // Together, after all that may be interrupted.
     this.#readMs.push(readMs);

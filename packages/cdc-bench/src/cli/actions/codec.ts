@@ -70,11 +70,14 @@ async function measureSets(
   const notes = hasZstd ? [] : ["zstd is left out: Node has it from 22.15 on."];
   const suites: CodecSuite[] = [];
   for (const createSet of sets) {
-    const set = await createSet(observer, notes);
     if (interrupt.aborted) {
       break;
     }
+    const set = await createSet(observer, notes);
     for (const mode of flags.mode === "both" ? (["list", "objects"] as const) : [flags.mode]) {
+      if (interrupt.aborted) {
+        break;
+      }
       const codecs = await profiling.record(() => measureMode(set, mode, { rounds, minMs, interrupt }, observer));
       suites.push({ suite: set.name, title: set.title, mode, rows: set.rows.length, codecs });
     }
