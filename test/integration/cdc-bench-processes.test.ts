@@ -25,6 +25,7 @@ interface Result {
     }[];
   };
   readonly metrics: readonly unknown[];
+  readonly notes: readonly string[];
 }
 
 await describeWithKafka("cdc-bench run --processes", (kafka) => {
@@ -66,6 +67,7 @@ await describeWithKafka("cdc-bench run --processes", (kafka) => {
       expect(group.broker?.cpuShare).toBeGreaterThanOrEqual(0);
     }
     expect(result.metrics).toContainEqual({ name: "rate", scope: "2 processes", value: group.recordsPerSecond });
+    expect(result.notes.join()).not.toContain("rebalanced");
     const { groups } = await admin.listGroups();
     // Other tests have groups on this broker, too.
     const own = `cdc-bench-${running.child.pid}-`;
@@ -96,16 +98,57 @@ await describeWithKafka("cdc-bench run --processes", (kafka) => {
     expect(result.group).toMatchObject({ outcome: "interrupted", processes: [{ number: 1 }, { number: 2 }] });
   });
 
-  test("names what a process waits for, when the topic is deleted while it is read", { timeout: 90_000 }, async () => {
-    const deleted = uniqueName("processes");
+  /** Two partitions that take long to read: each record is in a batch of its own, and a batch is the least that a fetch brings. */
+  async function slowTopic(count: number): Promise<string> {
+    const name = uniqueName("processes");
     const own = client.producer(); // one goes on to ask for every topic that it wrote to, and fails when one is deleted
-    await Promise.all([own.connect(), createTopics(admin, [{ topic: deleted, numPartitions: 2 }])]);
-    // Each in a batch of its own, and a batch is the least that a fetch brings: they take long to read.
-    for (let sent = 0; sent < 4_000; sent += 100) {
-      const batches = Array.from({ length: 100 }, (_, i) => ({ topic: deleted, messages: [{ partition: i % 2, value: "{}" }] }));
+    await Promise.all([own.connect(), createTopics(admin, [{ topic: name, numPartitions: 2 }])]);
+    for (let sent = 0; sent < count; sent += 100) {
+      const batches = Array.from({ length: 100 }, (_, i) => ({ topic: name, messages: [{ partition: i % 2, value: "{}" }] }));
       await Promise.all(batches.map((batch) => own.send(batch)));
     }
     await own.disconnect();
+    return name;
+  }
+
+  /** Another member joins the group of that process and leaves it. */
+  async function rebalance(pid: number, name: string): Promise<void> {
+    const { groups } = await admin.listGroups();
+    const consumer = client.consumer({ groupId: groups.find(({ groupId }) => groupId.startsWith(`cdc-bench-${pid}-`))?.groupId ?? "" });
+    const joined = new Promise<void>((resolve) => consumer.on(consumer.events.GROUP_JOIN, () => resolve()));
+    await consumer.connect();
+    await consumer.subscribe({ topic: name });
+    await consumer.run({ autoCommit: false, eachMessage: async () => {} });
+    await joined;
+    await consumer.disconnect();
+  }
+
+  test.each([
+    ["--processes 2", ["--processes", "2"], "the topics were"],
+    ["one process", [], "TOPIC was"],
+  ])("%s says that the group was rebalanced while it was measured", { timeout: 90_000 }, async (_, flags, whatWas) => {
+    const slow = await slowTopic(2_000);
+    const args = ["run", "--brokers", kafka.brokers, "--topics", slow, "--fetch-bytes", "1", ...flags, "--json"];
+    const env = { PATH: process.env["PATH"], CDC_BENCH_OBSERVE_FD: "3" };
+    const child = spawn(process.execPath, [binary, ...args], { env, stdio: ["ignore", "pipe", "inherit", "pipe"] });
+    let [stdout, observed] = ["", ""];
+    let rebalanced: Promise<void> | undefined;
+    child.stdout!.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+    child.stdio[3]!.on("data", (chunk: Buffer) => {
+      observed += chunk.toString();
+      if (rebalanced === undefined && /one group|\[1\/1\]/.test(observed)) {
+        rebalanced = rebalance(child.pid!, slow);
+      }
+    });
+    expect(await once(child, "close")).toEqual([0, null]);
+    await rebalanced;
+    const { notes } = expectValidResult(stdout) as unknown as Result;
+    const note = `The group was rebalanced while ${whatWas.replace("TOPIC", slow)} read: `;
+    expect(notes.filter((each) => each.startsWith(note))).toHaveLength(1);
+  });
+
+  test("names what a process waits for, when the topic is deleted while it is read", { timeout: 90_000 }, async () => {
+    const deleted = await slowTopic(4_000);
     const args = ["run", "--brokers", kafka.brokers, "--topics", deleted, "--processes", "2", "--fetch-bytes", "1"];
     const env = { PATH: process.env["PATH"], CDC_BENCH_OBSERVE_FD: "3" };
     const child = spawn(process.execPath, [binary, ...args], { env, stdio: ["ignore", "ignore", "pipe", "pipe"] });

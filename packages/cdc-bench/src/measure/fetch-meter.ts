@@ -63,6 +63,8 @@ export interface FetchMeter {
   readonly unread: number;
   /** What the driver has waited for, for a second or more. Null if it does not wait. */
   readonly waitsFor: DriverWait | null;
+  /** Partitions were taken away, by a rebalance or by the end of the session. */
+  readonly wasRebalanced: boolean;
 }
 
 export interface MeterOptions {
@@ -92,6 +94,7 @@ class Meter implements FetchMeter {
   decompressedBusyMs = 0;
   batches = 0;
   commitMs = 0;
+  wasRebalanced = false;
   readonly #commits: boolean;
   readonly #load: ReadingLoad | undefined;
   readonly #decompressedMs: () => number;
@@ -176,6 +179,7 @@ class Meter implements FetchMeter {
         sink.startsAt?.(assignment, offset);
       },
       revoked: (assignments, how) => {
+        this.wasRebalanced ||= assignments.length > 0;
         assignments.forEach((assignment) => this.#taken.add(assignment));
         return sink.revoked(assignments, how);
       },

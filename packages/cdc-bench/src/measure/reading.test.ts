@@ -88,6 +88,31 @@ describe("the time of a reading", () => {
   });
 });
 
+test.each([true, false])("a reading knows whether its group was rebalanced: %s", async (isRebalanced) => {
+  const broker = new MemoryBroker({ t: 1 });
+  broker.append("t", ...Array.from({ length: records }, (_, id) => ({ value: `{"id":${id}}` })));
+  let events = 0;
+  const reading = await measureReading({
+    driver: memory({ broker, maxBatchRecords: 3 }),
+    schemas: undefined,
+    groupId: "g",
+    topics: ["t"],
+    from: "earliest",
+    end: { endOffsets: new Map([[0, BigInt(records)]]) },
+    maxDurationMs: undefined,
+    maxIdleMs: undefined,
+    measureLatency: false,
+    interrupt: new AbortController().signal,
+    onProgress: () => {},
+    onEvent: () => {
+      if (++events === 1 && isRebalanced) {
+        void broker.group("g").bounce();
+      }
+    },
+  });
+  expect(reading).toMatchObject({ outcome: "end-reached", wasRebalanced: isRebalanced });
+});
+
 describe("a reading whose registry goes away", () => {
   function readAvro(interrupt: AbortSignal, onLook: (isWaiting: boolean, records: number) => void): Promise<ReadingMeasure> {
     const broker = new MemoryBroker({ t: 1 });

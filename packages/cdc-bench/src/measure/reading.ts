@@ -95,6 +95,8 @@ export interface ReadingMeasure extends ReadingSoFar {
   readonly unread: number;
   /** If it ran dry: what the driver waited for, as {@link FetchMeter.waitsFor} has it. */
   readonly waitsFor: DriverWait | null;
+  /** The group was rebalanced before the end: the time that this took is in the figures, and records may be in them twice. */
+  readonly wasRebalanced: boolean;
   readonly events: number;
   readonly batches: number;
   readonly stages: StageMeasure;
@@ -132,11 +134,13 @@ export async function measureReading(options: ReadingOptions): Promise<ReadingMe
   const watch = watchReading(options, meters, latency);
   try {
     const outcome = await Promise.race([running.then(() => "interrupted" as const), watch.outcome]);
-    const waitsFor = outcome === "ran-dry" ? fetched.waitsFor : null; // the stop ends all waits
+    // Before the stop, which ends all waits, and takes the partitions away.
+    const waitsFor = outcome === "ran-dry" ? fetched.waitsFor : null;
+    const { wasRebalanced } = fetched;
     options.load?.end();
     await consumer.stop();
     await running;
-    return { ...summarize(outcome, events, meters, latency), waitsFor };
+    return { ...summarize(outcome, events, meters, latency), waitsFor, wasRebalanced };
   } finally {
     watch.end();
     options.load?.end();
@@ -212,7 +216,7 @@ function summarize(
   events: number,
   meters: Meters,
   latency: LatencyMeter | null,
-): Omit<ReadingMeasure, "waitsFor"> {
+): Omit<ReadingMeasure, "waitsFor" | "wasRebalanced"> {
   const { fetched, decoded } = meters;
   const measured = soFar(fetched, decoded);
   return {

@@ -57,7 +57,7 @@ const group: GroupMeasure = {
   ],
 };
 
-function textOf(measured: GroupMeasure): string {
+function textOf(measured: GroupMeasure, wasRebalanced = false): string {
   const result = groupRunResult({
     startedAt: new Date("2026-11-22T08:00:00Z"),
     elapsedMs: 5_000,
@@ -65,6 +65,7 @@ function textOf(measured: GroupMeasure): string {
     environment: { cpu: "a processor", cores: 2, memoryBytes: 1, platform: "linux x64", node: "v20.19.0", versions: {} },
     settings: { mode: "drain", source: "a:1", topics: ["t"], registry: null, maxRecords: null, maxDurationMs: null, fetchBytes: null },
     group: measured,
+    wasRebalanced,
     verdict: { metrics: [], thresholds: [], baseline: [] },
   });
   return renderText(presentRun(result));
@@ -86,6 +87,11 @@ test("a run by several processes says what is not known, and who had nothing to 
   expect(text).toContain("How much of a processor the brokers took is not known");
   expect(text).toContain("1 of 2 processes had no partition");
   expect(text).not.toContain("share 2 cores with the broker");
+});
+
+test("a run by several processes says that their group was rebalanced", () => {
+  expect(textOf(group, true)).toContain("The group was rebalanced while the topics were read: the time that this took is in the rate");
+  expect(textOf(group)).not.toContain("rebalanced");
 });
 
 test("thresholds are about all processes together, and about what decoding took in each", () => {

@@ -11,6 +11,7 @@ const measure: ReadingMeasure = {
   outcome: "end-reached",
   unread: 0,
   waitsFor: null,
+  wasRebalanced: false,
   records: 1_000,
   events: 990,
   bytes: 500_000,
@@ -67,6 +68,14 @@ describe("the report of a run", () => {
   test("says that it is of a part if it ran dry in front of records", () => {
     const run = { topics: ["t"], expectedRecords: 1_500n, measure: { ...measure, outcome: "ran-dry", unread: 500 } } as const;
     expect(runText({ ...report, runs: [run] })).toContain("The figures are of a part: 500 offsets in front of the end of t were not read.");
+  });
+
+  test("says once that the group was rebalanced", () => {
+    const note = "The group was rebalanced while t was read: the time that this took is in the rate, and records may count twice.";
+    const run = { topics: ["t"], expectedRecords: 1_000n, measure: { ...measure, wasRebalanced: true } };
+    expect(runResult({ ...report, runs: [run] }).notes.filter((each) => each === note)).toHaveLength(1);
+    expect(runText({ ...report, runs: [run] })).toContain(note);
+    expect(runText(report)).not.toContain("rebalanced");
   });
 
   test("refuses to tell a latency of a backlog, and says what a size and a megabyte are", () => {

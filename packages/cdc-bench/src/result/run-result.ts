@@ -47,7 +47,7 @@ export interface RunResult extends BenchResult {
 }
 
 /** One topic, or several that were tailed together, in a result. */
-export interface TopicResult extends Omit<ReadingMeasure, "formats" | "waitsFor"> {
+export interface TopicResult extends Omit<ReadingMeasure, "formats" | "waitsFor" | "wasRebalanced"> {
   readonly topics: readonly string[];
   /** A number in JSON. */
   readonly expectedRecords: bigint | number | null;
@@ -128,10 +128,11 @@ export function runResult({ startedAt, elapsedMs, aborted, environment, settings
 export function groupRunResult({
   startedAt,
   group,
+  wasRebalanced,
   heldBack = [],
   verdict,
   ...parts
-}: Omit<RunParts, "runs"> & { readonly group: GroupMeasure }): RunResult {
+}: Omit<RunParts, "runs"> & { readonly group: GroupMeasure; readonly wasRebalanced: boolean }): RunResult {
   return {
     schemaVersion: 1,
     command: "run",
@@ -139,7 +140,7 @@ export function groupRunResult({
     ...parts,
     settings: { ...parts.settings },
     rules: rulesFor("processesTogether", "decodeSampled", "drainHasNoLatency", "ownGroup"),
-    notes: [...heldBack, ...groupNotes(group)],
+    notes: [...heldBack, ...groupNotes(group), ...rebalanceNotes("the topics were", wasRebalanced)],
     runs: [],
     group,
     ...verdict,
@@ -203,12 +204,19 @@ function rulesOf({ mode }: RunSettings): readonly string[] {
 }
 
 function notesOf(runs: readonly TopicRun[]): readonly string[] {
-  return runs.flatMap(({ topics, measure: { records, elapsedMs, unread } }) => [
+  return runs.flatMap(({ topics, measure: { records, elapsedMs, unread, wasRebalanced } }) => [
     ...(records > 0 && elapsedMs < shortReadingMs
       ? [`${topics.join(", ")} was read in less than a second: its rate is uncertain. Read more records.`]
       : []),
     ...partNotes(topics.join(", "), unread),
+    ...rebalanceNotes(`${topics.join(", ")} was`, wasRebalanced),
   ]);
+}
+
+function rebalanceNotes(whatWas: string, wasRebalanced: boolean): readonly string[] {
+  return wasRebalanced
+    ? [`The group was rebalanced while ${whatWas} read: the time that this took is in the rate, and records may count twice.`]
+    : [];
 }
 
 function partNotes(what: string, unread: number): readonly string[] {

@@ -48,10 +48,11 @@ export async function runProcesses(
     const startedAt = new Date();
     const startMs = performance.now();
     const { outcome, heldBack } = await measure(source, processes, flags, terminal);
-    const { group } = outcome;
+    const { group, wasRebalanced } = outcome;
     const verdict: Verdict = judge(groupMetrics(group), demands);
     const parts = { startedAt, elapsedMs: performance.now() - startMs, aborted: terminal.interrupt.aborted };
-    await writeResult(sink, flags, groupRunResult({ ...parts, environment: describeEnvironment(), settings, group, heldBack, verdict }));
+    const result = { ...parts, environment: describeEnvironment(), settings, group, wasRebalanced, heldBack, verdict };
+    await writeResult(sink, flags, groupRunResult(result));
     if (
       source.registry === undefined &&
       group.processes.some(({ errors }) => errors.some(({ code }) => code === "schema-source-missing"))

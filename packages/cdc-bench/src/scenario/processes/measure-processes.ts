@@ -27,6 +27,8 @@ export interface ProcessesOutcome {
   readonly group: GroupMeasure;
   /** If the group ran dry: what a driver of it waited for. Null if none did. */
   readonly waitsFor: DriverWait | null;
+  /** As that of a reading. */
+  readonly wasRebalanced: boolean;
 }
 
 const joinTimeoutMs = 60_000;
@@ -44,14 +46,18 @@ export async function measureProcesses(plan: ProcessesPlan): Promise<ProcessesOu
     await group.joined();
     group.begin();
     const outcome = await group.handled();
-    const waitsFor = outcome === "ran-dry" ? group.waitsFor : null; // the stop ends all waits
-    return { group: await group.stop(outcome), waitsFor };
+    // Before the stop, which ends all waits, and takes the partitions away.
+    const waitsFor = outcome === "ran-dry" ? group.waitsFor : null;
+    const { wasRebalanced } = group;
+    return { group: await group.stop(outcome), waitsFor, wasRebalanced };
   } finally {
     await group.close();
   }
 }
 
 class Group {
+  /** Partitions have moved since all began together. */
+  wasRebalanced = false;
   readonly #plan: ProcessesPlan;
   readonly #members: readonly MemberProcess[];
   readonly #partitions: number;
@@ -97,6 +103,9 @@ class Group {
           setup,
           number: index + 1,
           changed: () => this.#changed(),
+          reassigned: () => {
+            this.wasRebalanced ||= this.#begunAtMs > 0;
+          },
           committed: (offsets) => offsets.forEach(({ topic, partition, offset }) => this.#committed(`${topic}-${partition}`, offset)),
         }),
     );

@@ -8,6 +8,8 @@ export interface MemberProcessParts {
   /** From 1 on. */
   readonly number: number;
   readonly changed: () => void;
+  /** Partitions were given or taken. */
+  readonly reassigned: () => void;
   readonly committed: (offsets: Extract<FromMember, { readonly kind: "committed" }>["offsets"]) => void;
 }
 
@@ -24,7 +26,7 @@ export class MemberProcess {
   readonly #child: ChildProcess;
   readonly #exited: Promise<void>;
 
-  constructor({ setup, number, changed, committed }: MemberProcessParts) {
+  constructor({ setup, number, changed, reassigned, committed }: MemberProcessParts) {
     this.number = number;
     this.#child = fork(programFile("group-member"), {
       stdio: ["ignore", "ignore", "inherit", "ipc"],
@@ -40,6 +42,7 @@ export class MemberProcess {
         switch (message.kind) {
           case "assigned":
             this.partitions = message.partitions;
+            reassigned();
             break;
           case "progress":
             this.progress = message.progress;
