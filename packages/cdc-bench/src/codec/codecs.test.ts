@@ -43,6 +43,11 @@ describe("the measurement", () => {
     await expect(measureCodecs<Row>({ codecs: [lossy], values: [{ id: 1 }], ...quickly })).rejects.toThrow("lossy does not give back");
   });
 
+  test("refuses a codec that gives back more rows than a list has", async () => {
+    const longer: Codec<readonly Row[]> = { name: "longer", serialize: () => Buffer.of(1), deserialize: () => [{ id: 1 }, { id: 2 }] };
+    await expect(measureCodecs({ codecs: [longer], values: [[{ id: 1 }]], ...quickly })).rejects.toThrow("longer does not give back");
+  });
+
   test("counts what a codec allocates", async () => {
     const hungry = {
       name: "hungry",
