@@ -1,15 +1,18 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { setTimeout as pass } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Kafka, logLevel } from "kafkajs";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { expectValidResult } from "./result-schema.ts";
 import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
 
 /** The program as users start it; it runs what the build made. */
 const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));
 const run = promisify(execFile);
+/** A member whose last heartbeat is older sends one at once. */
+const heartbeatMs = 3_500;
 
 /** What is looked at of the result. */
 interface Result {
@@ -111,15 +114,27 @@ await describeWithKafka("cdc-bench run --processes", (kafka) => {
     return name;
   }
 
-  /** Another member joins the group of that process and leaves it. */
+  /**
+   * Another member joins the group of that process and leaves it. The process and its own are stopped meanwhile, until their next heartbeat is due:
+   * they would read on until then, on a fast machine to the end.
+   */
   async function rebalance(pid: number, name: string): Promise<void> {
+    process.kill(-pid, "SIGSTOP");
+    const isDue = pass(heartbeatMs);
     const { groups } = await admin.listGroups();
-    const consumer = client.consumer({ groupId: groups.find(({ groupId }) => groupId.startsWith(`cdc-bench-${pid}-`))?.groupId ?? "" });
-    const joined = new Promise<void>((resolve) => consumer.on(consumer.events.GROUP_JOIN, () => resolve()));
-    await consumer.connect();
-    await consumer.subscribe({ topic: name });
-    await consumer.run({ autoCommit: false, eachMessage: async () => {} });
-    await joined;
+    const groupId = groups.find((one) => one.groupId.startsWith(`cdc-bench-${pid}-`))?.groupId ?? "";
+    const consumer = client.consumer({ groupId });
+    let joining: Promise<void> | undefined;
+    try {
+      await consumer.connect();
+      await consumer.subscribe({ topic: name });
+      joining = consumer.run({ autoCommit: false, eachMessage: async () => {} });
+      await vi.waitFor(async () => expect((await admin.describeGroups([groupId])).groups[0]?.state).toBe("PreparingRebalance"), 20_000);
+      await isDue;
+    } finally {
+      process.kill(-pid, "SIGCONT");
+    }
+    await joining;
     await consumer.disconnect();
   }
 
@@ -130,7 +145,7 @@ await describeWithKafka("cdc-bench run --processes", (kafka) => {
     const slow = await slowTopic(2_000);
     const args = ["run", "--brokers", kafka.brokers, "--topics", slow, "--fetch-bytes", "1", ...flags, "--json"];
     const env = { PATH: process.env["PATH"], CDC_BENCH_OBSERVE_FD: "3" };
-    const child = spawn(process.execPath, [binary, ...args], { env, stdio: ["ignore", "pipe", "inherit", "pipe"] });
+    const child = spawn(process.execPath, [binary, ...args], { env, stdio: ["ignore", "pipe", "inherit", "pipe"], detached: true });
     let [stdout, observed] = ["", ""];
     let rebalanced: Promise<void> | undefined;
     child.stdout!.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
