@@ -103,12 +103,12 @@ function obey(message: ToWorker): void {
 
 /** Obeys what came while the module was loaded: without a turn of the event loop since, its consumer would handle records after a stop. */
 function obeyWaiting(): void {
-  for (let waiting = next(); waiting !== undefined; waiting = next()) {
+  while (parentPort !== null) {
+    const waiting = receiveMessageOnPort(parentPort) as { readonly message: ToWorker } | undefined;
+    if (waiting === undefined) {
+      return;
+    }
     obey(waiting.message);
-  }
-
-  function next(): { readonly message: ToWorker } | undefined {
-    return parentPort === null ? undefined : (receiveMessageOnPort(parentPort) as { readonly message: ToWorker } | undefined);
   }
 }
 

@@ -3,7 +3,7 @@ import { asciiText, latin1, readText as readUtf8 } from "../utf8-text.ts";
 import { words } from "../words.ts";
 import { isLong } from "./integer-range.ts";
 import { exactInteger } from "./exact-integer.ts";
-import { bytesBefore, digitRunEndIn, fourDigits, nearBytes, plainRunEnd, plainRunEndIn, textRunEnd } from "./text-run.ts";
+import { bytesBefore, digitRunEnd, digitRunEndIn, fourDigits, nearBytes, plainRunEnd, plainRunEndIn, textRunEnd } from "./text-run.ts";
 
 const noBytes = new Uint8Array(0);
 const noView = new DataView(noBytes.buffer);
@@ -62,6 +62,12 @@ const zero = 0x30;
 export function plainStringEnd(bytes: Uint8Array, p: number, end: number): number {
   const close = plainRunEnd(bytes, p, end);
   return close < end && bytes[close] === quoteByte ? close : missed;
+}
+
+/** The same, four bytes a step. */
+export function plainStringEndIn(c: JsonCursor, p: number): number {
+  const close = plainRunEndIn(c, p);
+  return close < c.end && c.bytes[close] === quoteByte ? close : missed;
 }
 
 /** Reads a string, or null. */
@@ -237,7 +243,7 @@ export const numberBytes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte
 /** The end of the JSON number at `p`; {@link missed} if there is none, or if more characters of a number follow it. */
 export function jsonNumberEnd(bytes: Uint8Array, p: number, end: number): number {
   const first = bytes[p] === minus ? p + 1 : p;
-  let close = digitsEnd(bytes, first, end);
+  let close = digitRunEnd(bytes, first, end);
   if (close === first || (bytes[first] === zero && close > first + 1)) {
     return missed;
   }
@@ -251,15 +257,8 @@ export function jsonNumberEnd(bytes: Uint8Array, p: number, end: number): number
   return close !== missed && (close >= end || numberBytes[bytes[close] as number] === 0) ? close : missed;
 }
 
-function digitsEnd(bytes: Uint8Array, p: number, end: number): number {
-  while (p < end && (bytes[p] as number) >= zero && (bytes[p] as number) <= 0x39) {
-    p++;
-  }
-  return p;
-}
-
 function someDigitsEnd(bytes: Uint8Array, p: number, end: number): number {
-  const close = digitsEnd(bytes, p, end);
+  const close = digitRunEnd(bytes, p, end);
   return close > p ? close : missed;
 }
 
@@ -297,14 +296,14 @@ export function toFloat(c: JsonCursor, value: number): number {
  * must be an error, also if nobody asks for it.
  */
 export function skipScalar(c: JsonCursor): void {
-  const close = plainScalarEnd(c, c.pos);
-  if (close !== missed) {
-    c.pos = close;
-    return;
-  }
   const first = c.bytes[c.pos] as number;
   if (first === quoteByte) {
     skipText(c);
+    return;
+  }
+  const close = plainScalarEnd(c, c.pos);
+  if (close !== missed) {
+    c.pos = close;
   } else if (first === minus || (first >= zero && first <= nine)) {
     skipNumber(c);
   } else {
@@ -320,8 +319,8 @@ export function plainScalarEnd(c: JsonCursor, p: number): number {
   const { bytes, end } = c;
   const first = bytes[p] as number;
   if (first === quoteByte) {
-    const close = plainRunEndIn(c, p + 1);
-    return close < end && bytes[close] === quoteByte ? close + 1 : missed;
+    const close = plainStringEndIn(c, p + 1);
+    return close === missed ? missed : close + 1;
   }
   if (first > zero && first <= nine) {
     const close = digitRunEndIn(c, p + 1);
@@ -366,7 +365,7 @@ function skipLongSlowly(c: JsonCursor): void {
   }
 }
 
-/** Debezium's source blocks have a text with escapes, `sequence`, that changes with every record. */
+/** A text with escapes is passed over once: Debezium's source blocks have one, `sequence`, that changes with every record. */
 function skipText(c: JsonCursor): void {
   const close = asciiStringEnd(c);
   if (close === missed) {

@@ -1,6 +1,5 @@
 import { base64Length, decodeBase64 } from "./base64.ts";
-import { type JsonCursor, missed, readText } from "./cursor.ts";
-import { plainRunEndIn } from "./text-run.ts";
+import { type JsonCursor, missed, plainStringEndIn, readText } from "./cursor.ts";
 
 /**
  * The buffer into which a column's base64 text is decoded, for conversions that read bytes in place. All readers share it: the next call
@@ -13,7 +12,7 @@ const maxScratchBytes = 65_536;
 /** Decodes a base64 string into {@link scratch} and returns the number of bytes; -1 for null. */
 export function readBase64(c: JsonCursor): number {
   const start = c.pos + 1;
-  const close = plainStringEnd(c);
+  const close = c.bytes[c.pos] === 0x22 ? plainStringEndIn(c, start) : missed;
   if (close === missed) {
     readText(c); // null, a miss, or a string that is not plain ASCII, which is no base64
     c.pos = c.bytes[start - 1] === 0x22 ? missed : c.pos;
@@ -34,7 +33,7 @@ export function readBase64(c: JsonCursor): number {
 /** Decodes a base64 string into a new buffer; null for null. */
 export function readBase64Buffer(c: JsonCursor): Buffer | null {
   const start = c.pos + 1;
-  const close = plainStringEnd(c);
+  const close = c.bytes[c.pos] === 0x22 ? plainStringEndIn(c, start) : missed;
   const length = close === missed ? -1 : base64Length(c.bytes, start, close);
   if (length < 0) {
     readText(c);
@@ -44,10 +43,4 @@ export function readBase64Buffer(c: JsonCursor): Buffer | null {
   const target = Buffer.allocUnsafe(length);
   c.pos = decodeBase64(c.bytes, start, target, length) ? close + 1 : missed;
   return target;
-}
-
-/** The end of the plain string at the cursor; {@link missed} if there is none. */
-function plainStringEnd(c: JsonCursor): number {
-  const close = c.bytes[c.pos] === 0x22 ? plainRunEndIn(c, c.pos + 1) : missed;
-  return close !== missed && close < c.end && c.bytes[close] === 0x22 ? close : missed;
 }
