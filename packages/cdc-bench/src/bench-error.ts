@@ -40,3 +40,9 @@ export class BenchError extends Error {
 export function withoutCode(message: string): string {
   return message.replace(/^\[[a-z-]+\] /, "").replace(/\.$/, "");
 }
+
+/** What an error of cdckit says, without its code, as a sentence: some end with a question, and some without a full stop. */
+export function sentenceOf(message: string): string {
+  const text = withoutCode(message);
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

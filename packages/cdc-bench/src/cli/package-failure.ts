@@ -2,7 +2,7 @@ import { type DecodeError, isDecodeError } from "@cdckit/decode";
 import { isKafkaJsDriverError } from "@cdckit/kafkajs";
 import { isRegistryError } from "@cdckit/registry";
 import { isRecordingError } from "@cdckit/testkit";
-import { withoutCode } from "../bench-error.ts";
+import { sentenceOf } from "../bench-error.ts";
 import { exitCodeOfDriver } from "../driver-exit-codes.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { isRegistryAtFault } from "../registry-fault.ts";
@@ -14,26 +14,21 @@ export function verdictOfPackages(error: unknown): FailureVerdict {
     return { sentence: `${error.detail}.`, code: exitCodes.usage };
   }
   if (isDecodeError(error)) {
-    return { sentence: sentenceOf(error), code: isRegistryAtFault(error) ? exitCodes.connection : exitCodes.decodeErrors };
+    return { sentence: placedSentence(error), code: isRegistryAtFault(error) ? exitCodes.connection : exitCodes.decodeErrors };
   }
   if (isRegistryError(error)) {
     // A subject that the registry does not have is like a topic without records: nothing is wrong with the connection.
     const code = error.code === "not-found" ? exitCodes.tooFewMessages : exitCodes.connection;
-    return { sentence: ended(withoutCode(error.message)), code };
+    return { sentence: sentenceOf(error.message), code };
   }
   if (isKafkaJsDriverError(error)) {
-    return { sentence: ended(withoutCode(error.message)), code: exitCodeOfDriver[error.code] };
+    return { sentence: sentenceOf(error.message), code: exitCodeOfDriver[error.code] };
   }
   const said = error instanceof Error ? error.message : String(error);
   return { sentence: `unexpected: ${said} (--debug shows where)`, code: exitCodes.unexpected };
 }
 
-function sentenceOf({ at, detail }: DecodeError): string {
+function placedSentence({ at, detail }: DecodeError): string {
   const place = at === undefined ? "" : `${at.topic}[${at.partition}]@${at.offset}: `;
-  return ended(detail.startsWith(place) ? detail : `${place}${detail}`); // the consumer has put it in front when it halted there
-}
-
-/** As a sentence; some end with a question. */
-function ended(text: string): string {
-  return text.endsWith("?") ? text : `${text}.`;
+  return sentenceOf(detail.startsWith(place) ? detail : `${place}${detail}`); // the consumer has put it in front when it halted there
 }

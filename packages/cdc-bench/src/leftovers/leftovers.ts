@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { BenchError } from "../bench-error.ts";
+import { BenchError, sentenceOf } from "../bench-error.ts";
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
 import { printable } from "../report/text-width.ts";
 import { type Terminal, write } from "../terminal.ts";
@@ -166,8 +166,7 @@ interface Refused {
 }
 
 function reasonOf(error: unknown): string {
-  const said = printable(error instanceof BenchError ? error.detail : error instanceof Error ? error.message : String(error));
-  return /[.!?]$/.test(said) ? said : `${said}.`;
+  return sentenceOf(printable(error instanceof Error ? error.message : String(error)));
 }
 
 const maxNamed = 5;

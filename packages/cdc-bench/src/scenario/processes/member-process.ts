@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { BenchError, withoutCode } from "../../bench-error.ts";
+import { BenchError, sentenceOf } from "../../bench-error.ts";
 import { programFile } from "../../package-root.ts";
 import type { FromMember, MemberEnd, MemberProgress, MemberSetup, ToMember } from "./member-messages.ts";
 
@@ -54,7 +54,7 @@ export class MemberProcess {
             resolve(message.end);
             break;
           case "failed":
-            reject(new BenchError("connection", `process ${number}: ${withoutCode(message.detail)}.`));
+            reject(new BenchError("connection", `process ${number}: ${sentenceOf(message.detail)}`));
         }
         changed();
       });

@@ -1,3 +1,4 @@
+import { sentenceOf } from "../../bench-error.ts";
 import { formatCount } from "../../report/quantities.ts";
 import { compressionMessages } from "./defaults.ts";
 import { formatLabels } from "./formats.ts";
@@ -22,7 +23,7 @@ export function snapshotNotes(
 ): readonly string[] {
   const notes = [...run.notes];
   if (run.failure !== null) {
-    notes.push(`The run ended early: ${run.failure.message.replace(/^\[[a-z-]+\] /, "")}`);
+    notes.push(`The run ended early: ${sentenceOf(run.failure.message)}`);
   }
   if (run.tableRows === null) {
     notes.push(
