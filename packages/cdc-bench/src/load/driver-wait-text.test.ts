@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { DriverWaits } from "../measure/driver-waits.ts";
-import { driverWaitText } from "./driver-wait-text.ts";
+import { driverWaitText, whileWaiting } from "./driver-wait-text.ts";
 
 test("the longest wait is said once it has lasted a second, with the last failure if there is one, until it ends", () => {
   let nowMs = 0;
@@ -23,4 +23,14 @@ test("the longest wait is said once it has lasted a second, with the last failur
   expect(longest()).toBe("the leader of items[0] is waited for");
   leader.end();
   expect(longest()).toBe(null);
+});
+
+test("what a measurement is doing says what it waits for: the registry before the driver", () => {
+  const waitsFor = { wait: { what: "the leader", place: "items[0]" }, cause: null };
+  const said = [
+    whileWaiting("reading", { isWaitingForRegistry: false, waitsFor: null }),
+    whileWaiting("reading", { isWaitingForRegistry: false, waitsFor }),
+    whileWaiting("reading", { isWaitingForRegistry: true, waitsFor }),
+  ];
+  expect(said).toEqual(["reading", "reading: the leader of items[0] is waited for", "reading: waiting for the registry"]);
 });

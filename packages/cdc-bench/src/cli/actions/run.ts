@@ -4,7 +4,7 @@ import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { withoutLogin } from "../../leftovers/thing.ts";
 import { throwAwayGroup, type TopicExtent } from "../../load/cluster.ts";
 import { decompressedMs } from "../../load/decompression-time.ts";
-import { driverWaitText } from "../../load/driver-wait-text.ts";
+import { whileWaiting } from "../../load/driver-wait-text.ts";
 import { type HeldBack, heldBackNote } from "../../load/held-back.ts";
 import { missingSchemasHint, openSchemas, requireRegistry } from "../../load/schemas.ts";
 import type { Source } from "../../load/source.ts";
@@ -173,10 +173,9 @@ class Runner {
 
   #observe(phase: string, { records }: ReadingSoFar, details: () => ReadingDetails, more: Partial<Observation> = {}): void {
     this.#observer.observe(() => {
-      const { stages, latencyMs, isWaitingForRegistry, waitsFor } = details();
-      const ofDriver = waitsFor === null ? "" : `: ${driverWaitText(waitsFor)}`;
+      const { stages, latencyMs, ...waiting } = details();
       return {
-        phase: `${phase}${isWaitingForRegistry ? ": waiting for the registry" : ofDriver}`,
+        phase: whileWaiting(phase, waiting),
         done: records,
         ...more,
         stages,

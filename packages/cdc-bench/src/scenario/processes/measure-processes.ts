@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { performance } from "node:perf_hooks";
 import { BenchError } from "../../bench-error.ts";
 import type { TopicExtent } from "../../load/cluster.ts";
-import { driverWaitText } from "../../load/driver-wait-text.ts";
+import { whileWaiting } from "../../load/driver-wait-text.ts";
 import type { ClusterSource } from "../../load/source.ts";
 import type { DriverWait } from "../../measure/driver-waits.ts";
 import { unreadOf } from "../../measure/fetch-meter.ts";
@@ -125,7 +125,7 @@ class Group {
     await this.#until(() => {
       const counts = this.#members.map(({ partitions }) => partitions);
       observer.observe(() => ({
-        phase: `${processes} processes join${this.#ofDriver()}`,
+        phase: this.#whileWaiting(`${processes} processes join`),
         done: sum(counts),
         total: this.#partitions,
         unit: "partitions",
@@ -133,7 +133,7 @@ class Group {
       if (performance.now() - this.#startedAtMs > joinTimeoutMs) {
         throw new BenchError(
           "connection",
-          `after ${joinTimeoutMs / 1e3} s the ${processes} processes have ${counts.join(", ")} of ${this.#partitions} partitions${this.#ofDriver()}.`,
+          `${this.#whileWaiting(`after ${joinTimeoutMs / 1e3} s the ${processes} processes have ${counts.join(", ")} of ${this.#partitions} partitions`)}.`,
         );
       }
       return interrupt.aborted || (sum(counts) === this.#partitions && Math.min(...counts) >= least);
@@ -194,8 +194,8 @@ class Group {
     if (absence !== null) {
       throw absence;
     }
-    const isWaiting = registryAwayMs > 0;
-    if (isWaiting) {
+    const isWaitingForRegistry = registryAwayMs > 0;
+    if (isWaitingForRegistry) {
       this.#lastRecordAtMs = performance.now(); // a group that waits for schemas has not run dry
     }
     if (records > this.#records) {
@@ -206,13 +206,12 @@ class Group {
       this.#brokerCpuMs = now === null ? null : now - this.#brokerCpuAtBeginMs;
     }
     const total = Number(extents.reduce((all, { maxRecords }) => all + maxRecords, 0n));
-    const phase = `${processes} processes, one group${isWaiting ? ": waiting for the registry" : this.#ofDriver()}`;
+    const phase = this.#whileWaiting(`${processes} processes, one group`, isWaitingForRegistry);
     observer.observe(() => ({ phase, done: records, total, countsOffsets: true, lag: Math.max(0, total - records) }));
   }
 
-  #ofDriver(): string {
-    const { waitsFor } = this;
-    return waitsFor === null ? "" : `: ${driverWaitText(waitsFor)}`;
+  #whileWaiting(doing: string, isWaitingForRegistry = false): string {
+    return whileWaiting(doing, { isWaitingForRegistry, waitsFor: this.waitsFor });
   }
 
   #brokerCpuNow(): number | null {
