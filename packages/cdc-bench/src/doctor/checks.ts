@@ -6,7 +6,7 @@ import { exitCodeOfDriver } from "../driver-exit-codes.ts";
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
 import type { Cluster } from "../load/cluster.ts";
 import type { RegistryConnection } from "../load/connection.ts";
-import { heldBackNote } from "../load/held-back.ts";
+import { heldBackNotes } from "../load/held-back.ts";
 import { openRegistry } from "../load/schemas.ts";
 import type { Check } from "./doctor-report.ts";
 import { formatLabel } from "../report/format-label.ts";
@@ -61,8 +61,8 @@ export async function* checkTopic(cluster: Pick<Cluster, "extentsOf" | "heldBack
     const partitions = extents[0]?.partitions.length ?? 0;
     const offsets = Number(extents[0]?.maxRecords ?? 0n);
     yield { name: "topic", status: "ok", detail: `${topic}: ${counted(partitions, "partition")}, ${maxRecordsText(offsets)}` };
-    for (const heldBack of await cluster.heldBackOf(extents)) {
-      yield { name: "topic", status: "warning", detail: heldBackNote(heldBack) };
+    for (const detail of (await heldBackNotes(cluster, extents)).values()) {
+      yield { name: "topic", status: "warning", detail };
     }
   } catch (error) {
     const isMissing = error instanceof BenchError && error.code === "too-few-messages";

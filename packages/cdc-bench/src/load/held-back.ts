@@ -39,6 +39,14 @@ export async function findHeldBack(
   });
 }
 
+/** What open transactions hold back behind the ends of these extents: a sentence without its full stop for each topic that has one, by topic. */
+export async function heldBackNotes(
+  cluster: { heldBackOf(extents: readonly TopicExtent[]): Promise<readonly HeldBack[]> },
+  extents: readonly TopicExtent[],
+): Promise<ReadonlyMap<string, string>> {
+  return new Map((await cluster.heldBackOf(extents)).map((held) => [held.topic, heldBackNote(held)]));
+}
+
 /** In one sentence. */
 export function heldBackNote({ topic, offsets, partitions }: HeldBack): string {
   const count = `${offsets.toLocaleString("en-US")} offset${offsets === 1n ? "" : "s"}`;

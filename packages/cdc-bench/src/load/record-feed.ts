@@ -8,7 +8,7 @@ import { BatchHandoff } from "./batch-handoff.ts";
 import { type Cluster, openCluster, throwAwayGroup, type TopicExtent } from "./cluster.ts";
 import { createClusterDriver } from "./connection.ts";
 import { driverWaitText } from "./driver-wait-text.ts";
-import { heldBackNote } from "./held-back.ts";
+import { heldBackNotes } from "./held-back.ts";
 import type { ClusterSource, Source } from "./source.ts";
 import { readingEndOf, requireWhole } from "./whole-reading.ts";
 
@@ -80,7 +80,7 @@ async function* readTopics(source: ClusterSource, world: FeedWorld, range: FeedR
     const selected = range === undefined ? extents : await Promise.all(extents.map((extent) => range.select(cluster, extent)));
     const { note } = world;
     if (note !== undefined) {
-      (await cluster.heldBackOf(extents)).forEach((heldBack) => note(heldBackNote(heldBack)));
+      (await heldBackNotes(cluster, extents)).forEach((held) => note(held));
     }
     if (range?.follows === true) {
       yield* readReach(source, { extents: selected, from: startsOf(selected), isEndless: true }, cluster, world);

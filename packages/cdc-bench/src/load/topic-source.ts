@@ -3,32 +3,43 @@ import type { KafkaRecord } from "@cdckit/decode";
 import { loadRecording, recording } from "@cdckit/testkit";
 import { openCluster, type PartitionExtent, type TopicExtent } from "./cluster.ts";
 import { createClusterDriver } from "./connection.ts";
-import type { HeldBack } from "./held-back.ts";
+import { heldBackNotes } from "./held-back.ts";
 import type { ClusterSource, FileSource, Source } from "./source.ts";
 
 /** Topics that can be read, and how far they reach. */
 export interface TopicSource {
   readonly extents: readonly TopicExtent[];
-  /** What open transactions hold back behind the extents. */
-  heldBack(): Promise<readonly HeldBack[]>;
+  /** What open transactions hold back behind the extents, as {@link heldBackNotes} has it. */
+  readonly heldBack: ReadonlyMap<string, string>;
   createDriver(): KafkaDriver;
   /** Removes a group of our own that nobody is in any more. If it stays because the login may not delete groups: a sentence about it. */
   forgetGroup(groupId: string): Promise<string | null>;
   close(): Promise<void>;
 }
 
-/** Looks at the topics of a source: a cluster's that were named, or all of a recording. */
-export function openTopicSource(source: Source, logger?: Logger): Promise<TopicSource> {
-  return source.kind === "cluster" ? openClusterTopics(source, logger) : openRecordedTopics(source);
+/** Who is told what there is to know of topics before they are read, in sentences without their full stops. */
+interface NoteTaker {
+  note(text: string): void;
 }
 
-async function openClusterTopics({ connection, topics }: ClusterSource, logger: Logger | undefined): Promise<TopicSource> {
+/** Looks at the topics of a source: a cluster's that were named, or all of a recording. Notes what open transactions hold back. */
+export function openTopicSource(source: Source, notes: NoteTaker, logger?: Logger): Promise<TopicSource> {
+  return source.kind === "cluster" ? openClusterTopics(source, notes, logger) : openRecordedTopics(source);
+}
+
+async function openClusterTopics(
+  { connection, topics }: ClusterSource,
+  notes: NoteTaker,
+  logger: Logger | undefined,
+): Promise<TopicSource> {
   const cluster = await openCluster(connection, logger);
   try {
     const extents = await cluster.extentsOf(topics);
+    const heldBack = await heldBackNotes(cluster, extents);
+    heldBack.forEach((note) => notes.note(note));
     return {
       extents,
-      heldBack: () => cluster.heldBackOf(extents),
+      heldBack,
       createDriver: () => createClusterDriver(connection),
       forgetGroup: (groupId) => cluster.forgetGroup(groupId),
       close: () => cluster.close(),
@@ -43,7 +54,7 @@ async function openRecordedTopics({ file }: FileSource): Promise<TopicSource> {
   const extents = extentsIn(await loadRecording(file));
   return {
     extents,
-    heldBack: async () => [],
+    heldBack: new Map(),
     createDriver: () => recording({ file }),
     forgetGroup: async () => null,
     close: async () => {},

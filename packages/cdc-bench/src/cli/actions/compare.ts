@@ -4,7 +4,6 @@ import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { cleanLeftovers, type Leftovers, openLeftovers } from "../../leftovers/leftovers.ts";
 import { createRemover } from "../../leftovers/removers.ts";
 import { type ClusterConnection, fetchLimitsOf } from "../../load/connection.ts";
-import { heldBackNote } from "../../load/held-back.ts";
 import { openSchemas, requireRegistry } from "../../load/schemas.ts";
 import type { ClusterSource, Source } from "../../load/source.ts";
 import { openTopicSource } from "../../load/topic-source.ts";
@@ -120,10 +119,8 @@ async function play(
   if (interrupt.aborted) {
     return { played: [], topics, heldBack: [] }; // rows may be missing, and a topic without any is no fault of the user
   }
-  const topicSource = await openTopicSource({ ...source, topics }, logger);
+  const topicSource = await openTopicSource({ ...source, topics }, observer, logger);
   try {
-    const heldBack = (await topicSource.heldBack()).map(heldBackNote);
-    heldBack.forEach((note) => observer.note(note));
     const empty = topicSource.extents.find(({ maxRecords }) => maxRecords === 0n);
     if (empty !== undefined) {
       throw new BenchError("too-few-messages", `${empty.topic} has no records: seed it (cdc-bench produce), or compare others.`);
@@ -134,7 +131,7 @@ async function play(
     const contestants = await clusterContestants({ connection, source: topicSource, schemas, leftovers, withPeers, interrupt, logger });
     // The names of throw-away topics are new each time, and a baseline has those of another run.
     const named = flags.rows === undefined ? contestants : contestants.map((each) => ({ ...each, topic: withoutPrefix(each.topic) }));
-    return { ...(await record(() => playAll(flags, named, interrupt, observer))), heldBack };
+    return { ...(await record(() => playAll(flags, named, interrupt, observer))), heldBack: [...topicSource.heldBack.values()] };
   } finally {
     await topicSource.close();
   }

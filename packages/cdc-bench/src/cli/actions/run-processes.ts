@@ -1,9 +1,9 @@
 import { BenchError } from "../../bench-error.ts";
 import { exitCodes, type ExitCode } from "../../exit-codes.ts";
-import { openCluster, throwAwayGroup } from "../../load/cluster.ts";
-import { heldBackNote } from "../../load/held-back.ts";
+import { throwAwayGroup } from "../../load/cluster.ts";
 import { missingSchemasHint, requireRegistry } from "../../load/schemas.ts";
 import type { ClusterSource, Source } from "../../load/source.ts";
+import { openTopicSource } from "../../load/topic-source.ts";
 import { requireWhole } from "../../load/whole-reading.ts";
 import { createObserver } from "../../observe/observer.ts";
 import { describeEnvironment } from "../../report/environment.ts";
@@ -71,27 +71,24 @@ async function measure(
   { duration }: RunFlags,
   terminal: Terminal,
 ): Promise<{ readonly outcome: ProcessesOutcome; readonly heldBack: readonly string[] }> {
-  const { connection, topics } = source;
   const observer = createObserver(terminal);
-  observer.observe(() => ({ phase: `connecting to ${connection.brokers.join(", ")}` }));
-  const cluster = await requireRegistry(source.registry)
-    .then(() => openCluster(connection, terminal.logger))
+  observer.observe(() => ({ phase: `connecting to ${source.connection.brokers.join(", ")}` }));
+  const topics = await requireRegistry(source.registry)
+    .then(() => openTopicSource(source, observer, terminal.logger))
     .finally(() => observer.end());
   const groupId = throwAwayGroup();
   try {
-    const extents = await cluster.extentsOf(topics);
-    const heldBack = (await cluster.heldBackOf(extents)).map(heldBackNote);
-    heldBack.forEach((note) => observer.note(note));
+    const { extents, heldBack } = topics;
     const { interrupt } = terminal;
     const outcome = await measureProcesses({ source, extents, processes, groupId, maxDurationMs: duration, interrupt, observer });
-    return { outcome, heldBack };
+    return { outcome, heldBack: [...heldBack.values()] };
   } finally {
     observer.end();
-    const left = await cluster.forgetGroup(groupId);
+    const left = await topics.forgetGroup(groupId);
     if (left !== null) {
       observer.note(left);
     }
-    await cluster.close();
+    await topics.close();
   }
 }
 

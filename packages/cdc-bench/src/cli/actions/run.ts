@@ -5,7 +5,6 @@ import { withoutLogin } from "../../leftovers/thing.ts";
 import { throwAwayGroup, type TopicExtent } from "../../load/cluster.ts";
 import { decompressedMs } from "../../load/decompression-time.ts";
 import { whileWaiting } from "../../load/driver-wait-text.ts";
-import { type HeldBack, heldBackNote } from "../../load/held-back.ts";
 import { missingSchemasHint, openSchemas, requireRegistry } from "../../load/schemas.ts";
 import type { Source } from "../../load/source.ts";
 import { openTopicSource, type TopicSource } from "../../load/topic-source.ts";
@@ -45,7 +44,9 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode
   observer.observe(() => ({
     phase: source.kind === "cluster" ? `connecting to ${source.connection.brokers.join(", ")}` : `reading ${source.file}`,
   }));
-  const { topics, heldBack } = await openSource(source, terminal, observer).finally(() => observer.end());
+  const topics = await requireRegistry(source.registry)
+    .then(() => openTopicSource(source, observer, terminal.logger))
+    .finally(() => observer.end());
   const startedAt = new Date();
   const startMs = performance.now();
   try {
@@ -59,7 +60,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode
       startedAt,
       elapsedMs: performance.now() - startMs,
       aborted,
-      heldBack: heldBack.map(heldBackNote),
+      heldBack: [...topics.heldBack.values()],
       ...partsOf(source, flags, runs, demands),
     };
     await writeResult(sink, flags, await profiling.addTo(runResult(parts)));
@@ -69,27 +70,10 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode
     if (failure !== null) {
       throw failure.error;
     }
-    return endOf(parts, heldBack, flags);
+    return endOf(parts, topics, flags);
   } finally {
     await topics.close();
     await sink.close();
-  }
-}
-
-async function openSource(
-  source: Source,
-  { logger }: Terminal,
-  observer: Observer,
-): Promise<{ readonly topics: TopicSource; readonly heldBack: readonly HeldBack[] }> {
-  await requireRegistry(source.registry);
-  const topics = await openTopicSource(source, logger);
-  try {
-    const heldBack = await topics.heldBack();
-    heldBack.forEach((held) => observer.note(heldBackNote(held)));
-    return { topics, heldBack };
-  } catch (error) {
-    await topics.close();
-    throw error;
   }
 }
 
@@ -253,7 +237,7 @@ function settingsOf(source: Source, flags: RunFlags, topics: readonly string[]):
   };
 }
 
-function endOf({ aborted, runs, verdict }: RunParts, heldBack: readonly HeldBack[], flags: RunFlags): ExitCode {
+function endOf({ aborted, runs, verdict }: RunParts, { heldBack }: TopicSource, flags: RunFlags): ExitCode {
   if (aborted) {
     return exitCodes.interrupted;
   }
@@ -266,12 +250,9 @@ function endOf({ aborted, runs, verdict }: RunParts, heldBack: readonly HeldBack
   const lacking = short ?? none;
   if (lacking !== undefined) {
     const asked = flags.limit === undefined ? "" : ` of the ${formatCount(flags.limit)} that -n asks for`;
-    const held = heldBack.find(({ topic }) => lacking.topics.includes(topic));
+    const held = lacking.topics.map((topic) => heldBack.get(topic)).find((note) => note !== undefined);
     const gave = `${lacking.topics.join(", ")} gave ${formatCount(lacking.measure.records)} records${asked}`;
-    throw new BenchError(
-      "too-few-messages",
-      held === undefined ? `${gave}: seed the topic, or ask for less.` : `${gave}. ${heldBackNote(held)}.`,
-    );
+    throw new BenchError("too-few-messages", held === undefined ? `${gave}: seed the topic, or ask for less.` : `${gave}. ${held}.`);
   }
   return verdictExitCode(verdict);
 }

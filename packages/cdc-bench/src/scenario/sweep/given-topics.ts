@@ -1,6 +1,6 @@
 import { BenchError } from "../../bench-error.ts";
 import type { Cluster } from "../../load/cluster.ts";
-import { heldBackNote } from "../../load/held-back.ts";
+import { heldBackNotes } from "../../load/held-back.ts";
 import { endsIn } from "../catch-up/cluster-access.ts";
 import type { SweepPlan } from "./run-sweep.ts";
 
@@ -10,7 +10,7 @@ export async function givenTopics(
   topics: readonly string[],
 ): Promise<Pick<SweepPlan, "topics" | "ends" | "records" | "heldBack">> {
   const extents = await cluster.extentsOf(topics);
-  const heldBack = (await cluster.heldBackOf(extents)).map(heldBackNote);
+  const heldBack = [...(await heldBackNotes(cluster, extents)).values()];
   const records = extents.reduce((sum, { maxRecords }) => sum + Number(maxRecords), 0);
   if (records === 0) {
     const why = heldBack.length === 0 ? "" : ` ${heldBack.join(". ")}.`;
