@@ -186,12 +186,13 @@ await describeWithKafka("cdc-bench run --processes", (kafka) => {
     expect(code).toBe(4);
   });
 
-  test("that has more processes than partitions says so", async () => {
+  test("that has more processes than partitions says so, and begins after all of them have joined", async () => {
     const narrow = uniqueName("processes");
     await createTopics(admin, [{ topic: narrow, numPartitions: 1 }]);
     await producer.send({ topic: narrow, messages: [{ key: "0", value: "{}" }] });
-    const args = ["run", "--brokers", kafka.brokers, "--topics", narrow, "--processes", "2"];
+    const args = ["run", "--brokers", kafka.brokers, "--topics", narrow, "--processes", "3"];
     const { stdout } = await run(process.execPath, [binary, ...args], { env: { PATH: process.env["PATH"] } });
-    expect(stdout).toContain("1 of 2 processes had no partition");
+    expect(stdout).toContain("2 of 3 processes had no partition");
+    expect(stdout).not.toContain("rebalanced");
   });
 });

@@ -1,6 +1,6 @@
-import { createConsumer } from "@cdckit/consumer";
+import { createConsumer, type KafkaDriver } from "@cdckit/consumer";
 import { memory, MemoryBroker } from "@cdckit/testkit";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { DriverWaits } from "../../measure/driver-waits.ts";
 import { heldDriver } from "./held-driver.ts";
 
@@ -51,4 +51,27 @@ test("members that have joined handle nothing before they begin, and then each r
   await Promise.all(runs);
   expect(handled).toHaveLength(400);
   expect(new Set(handled).size).toBe(400);
+});
+
+test("a member that joins without partitions says so: the group is complete", async () => {
+  const assigned: number[] = [];
+  // As the driver of kafkajs does it when the group has more members than partitions.
+  const connect: KafkaDriver["connect"] = async (subscription, sink) => {
+    const session = await memory({ broker: new MemoryBroker({ t: 1 }) }).connect({ ...subscription, topics: [] }, sink);
+    sink.assigned([]);
+    return session;
+  };
+  const driver = heldDriver({
+    driver: { ...memory({ broker: new MemoryBroker({ t: 1 }) }), connect },
+    begun: Promise.resolve(),
+    waits: new DriverWaits(),
+    onAssigned: (count) => assigned.push(count),
+    onCommitted: () => {},
+  });
+  const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], logger: false, signals: false });
+  consumer.on("*", () => {});
+  const running = consumer.run();
+  await vi.waitFor(() => expect(assigned).toEqual([0]));
+  await consumer.stop();
+  await running;
 });

@@ -12,6 +12,7 @@ import { longAbsenceOf } from "../../registry-fault.ts";
 import type { GroupMeasure, GroupOutcome, ProcessMeasure } from "../../result/group-measure.ts";
 import type { MemberEnd, MemberProgress } from "./member-messages.ts";
 import { MemberProcess } from "./member-process.ts";
+import { isCompleteGroup } from "./complete-group.ts";
 
 export interface ProcessesPlan {
   readonly source: ClusterSource;
@@ -118,25 +119,24 @@ class Group {
     return this.#members.map(({ progress }) => progress?.waitsFor ?? null).find((wait) => wait !== null) ?? null;
   }
 
-  /** Until every partition has its reader, and every process as many partitions as the others, but for one. */
+  /** Until every process has joined the group. What a member that is late takes from the others would be in the figures. */
   async joined(): Promise<void> {
     const { processes, interrupt, observer } = this.#plan;
-    const least = Math.floor(this.#partitions / processes);
     await this.#until(() => {
       const counts = this.#members.map(({ partitions }) => partitions);
       observer.observe(() => ({
         phase: this.#whileWaiting(`${processes} processes join`),
-        done: sum(counts),
+        done: sum(counts.map((count) => count ?? 0)),
         total: this.#partitions,
         unit: "partitions",
       }));
       if (performance.now() - this.#startedAtMs > joinTimeoutMs) {
         throw new BenchError(
           "connection",
-          `${this.#whileWaiting(`after ${joinTimeoutMs / 1e3} s the ${processes} processes have ${counts.join(", ")} of ${this.#partitions} partitions`)}.`,
+          `${this.#whileWaiting(`after ${joinTimeoutMs / 1e3} s ${shares(counts)} of ${this.#partitions} partitions`)}.`,
         );
       }
-      return interrupt.aborted || (sum(counts) === this.#partitions && Math.min(...counts) >= least);
+      return interrupt.aborted || isCompleteGroup(counts, this.#partitions);
     });
     this.#joinMs = performance.now() - this.#startedAtMs;
   }
@@ -167,7 +167,7 @@ class Group {
   }
 
   async stop(outcome: GroupOutcome): Promise<GroupMeasure> {
-    const partitions = this.#members.map((member) => member.partitions);
+    const partitions = this.#members.map((member) => member.partitions ?? 0);
     this.#members.forEach((member) => member.tell({ kind: "stop" }));
     const ends = await Promise.all(this.#members.map(({ ended }) => ended));
     const { processes } = this.#plan;
@@ -237,6 +237,11 @@ class Group {
       await Promise.race([changed, this.#failed]).finally(() => clearTimeout(timer));
     }
   }
+}
+
+function shares(counts: readonly (number | null)[]): string {
+  const joined = counts.filter((count) => count !== null);
+  return `${joined.length} of ${counts.length} processes have joined the group, with ${joined.join(", ") || "none"}`;
 }
 
 interface GroupFacts extends Pick<GroupMeasure, "outcome" | "unread" | "joinMs"> {

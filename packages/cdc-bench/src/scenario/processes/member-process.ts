@@ -21,7 +21,8 @@ export class MemberProcess {
   readonly number: number;
   /** Rejects with what it failed with. */
   readonly ended: Promise<MemberEnd>;
-  partitions = 0;
+  /** Null until it has joined the group. One that joined may have none. */
+  partitions: number | null = null;
   progress: MemberProgress | null = null;
   readonly #child: ChildProcess;
   readonly #exited: Promise<void>;
