@@ -1,11 +1,11 @@
 /** `npm run bench`: the in-process figures of `bench/`, beside their peers. */
+import { readdirSync } from "node:fs";
+import { basename, join } from "node:path";
 import { readArguments, refuse } from "./arguments.mjs";
-import { become, setUp } from "./set-up.mjs";
+import { become, repositoryRoot, setUp } from "./set-up.mjs";
 
-const suites = [
-  ...["peers", "decode", "columns", "layers", "tiers", "mixes", "record-batch"],
-  ...["runtime", "heap", "sink", "flow", "soak"],
-];
+/** A file each, named as its suite: what there is can be said before anything is built. */
+const suites = readdirSync(join(repositoryRoot, "bench/src/suites")).map((file) => basename(file, ".ts"));
 const compressions = ["gzip", "snappy"];
 
 const usage = `usage: npm run bench -- [${suites.join("|")}]... [OPTION]...

@@ -43,6 +43,7 @@ interface SuiteOutcome {
   readonly files?: Readonly<Record<string, string>>;
 }
 
+/** Each is a file of `suites/`, by which `scripts/bench.mjs` knows it. */
 const suites: Readonly<Record<string, (options: SuiteOptions) => Promise<SuiteOutcome>>> = {
   peers: runPeers,
   decode: runDecode,
