@@ -27,6 +27,10 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
       return error.exitCode === 0 && args.length > 0 ? exitCodes.ok : exitCodes.usage;
     }
     terminal.live?.clear();
+    if (terminal.interrupt.aborted && error === terminal.interrupt.reason) {
+      terminal.stderr.write("interrupted.\n");
+      return exitCodes.interrupted;
+    }
     const { explainFailure } = await import("./failure.ts");
     return explainFailure(error, terminal, args.includes("--debug"));
   }

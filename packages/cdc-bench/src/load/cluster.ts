@@ -9,6 +9,7 @@ import { findHeldBack, type HeldBack } from "./held-back.ts";
 import { highWatermarks } from "./high-watermarks.ts";
 import { coordinatorNotFound, untilAnswered } from "./passing-answers.ts";
 import { groupRefusal, topicRefusal } from "./refusals.ts";
+import { unlessInterrupted } from "./unless-interrupted.ts";
 
 const connectTimeoutMs = 3_000;
 const requestTimeoutMs = 10_000;
@@ -61,8 +62,22 @@ export interface Cluster {
   close(): Promise<void>;
 }
 
-/** Reaches the brokers, or fails with a sentence that names them and says what they want. */
-export async function openCluster(connection: ClusterConnection, logger: Logger = silentLogger): Promise<Cluster> {
+/** What opening a cluster needs of the command that asks it. */
+export interface ClusterWorld {
+  /** Ends the waiting for brokers that have not answered. @default never */
+  readonly interrupt?: AbortSignal;
+  /** What the client logs to. @default nothing is logged */
+  readonly logger?: Logger;
+}
+
+/**
+ * Reaches the brokers, or fails with a sentence that names them and says what they want, also if they take a connection and answer nothing, as a
+ * port of something else may. Rejects with the reason of an interrupt that comes before they have answered.
+ */
+export async function openCluster(
+  connection: ClusterConnection,
+  { interrupt, logger = silentLogger }: ClusterWorld = {},
+): Promise<Cluster> {
   const kafka = new Kafka({
     clientId: "cdc-bench",
     ...kafkaConfigOf(connection),
@@ -76,23 +91,39 @@ export async function openCluster(connection: ClusterConnection, logger: Logger 
     requestTimeout: requestTimeoutMs,
     retry: { retries: 1, initialRetryTime: 100 },
   });
+  const opening = openAdmin(kafka, connection);
+  if (interrupt === undefined) {
+    return opening;
+  }
+  try {
+    return await unlessInterrupted(opening, interrupt);
+  } catch (error) {
+    opening.then((cluster) => cluster.close()).catch(() => {}); // too late, or it failed
+    throw error;
+  }
+}
+
+async function openAdmin(kafka: Kafka, connection: ClusterConnection): Promise<Cluster> {
   const admin = kafka.admin();
   try {
     await admin.connect();
   } catch (error) {
     throw await explainRefusal(connection, error);
   }
-  return new AdminCluster(kafka, admin, connection);
+  const cluster = new AdminCluster(kafka, admin, connection);
+  try {
+    await cluster.clusterId();
+    return cluster;
+  } catch (error) {
+    await cluster.close();
+    throw error;
+  }
 }
 
-/** Fails with a sentence if the brokers take a connection and answer nothing, as a port of something else may. */
-export async function requireAnswer(connection: ClusterConnection): Promise<void> {
-  const cluster = await openCluster(connection);
-  try {
-    await cluster.topicNames();
-  } finally {
-    await cluster.close();
-  }
+/** Fails as {@link openCluster} does. */
+export async function requireAnswer(connection: ClusterConnection, world: ClusterWorld): Promise<void> {
+  const cluster = await openCluster(connection, world);
+  await cluster.close();
 }
 
 /** A group of our own that nobody else can be in. */

@@ -74,7 +74,7 @@ async function* untilInterrupted(
 }
 
 async function* readTopics(source: ClusterSource, world: FeedWorld, range: FeedRange | undefined): AsyncGenerator<KafkaRecord, void, void> {
-  const cluster = await openCluster(source.connection, world.logger);
+  const cluster = await openCluster(source.connection, world);
   try {
     const extents = await cluster.extentsOf(source.topics);
     const selected = range === undefined ? extents : await Promise.all(extents.map((extent) => range.select(cluster, extent)));

@@ -1,7 +1,7 @@
-import type { KafkaDriver, Logger } from "@cdckit/consumer";
+import type { KafkaDriver } from "@cdckit/consumer";
 import type { KafkaRecord } from "@cdckit/decode";
 import { loadRecording, recording } from "@cdckit/testkit";
-import { openCluster, type PartitionExtent, type TopicExtent } from "./cluster.ts";
+import { type ClusterWorld, openCluster, type PartitionExtent, type TopicExtent } from "./cluster.ts";
 import { createClusterDriver } from "./connection.ts";
 import { heldBackNotes } from "./held-back.ts";
 import type { ClusterSource, FileSource, Source } from "./source.ts";
@@ -23,16 +23,12 @@ interface NoteTaker {
 }
 
 /** Looks at the topics of a source: a cluster's that were named, or all of a recording. Notes what open transactions hold back. */
-export function openTopicSource(source: Source, notes: NoteTaker, logger?: Logger): Promise<TopicSource> {
-  return source.kind === "cluster" ? openClusterTopics(source, notes, logger) : openRecordedTopics(source);
+export function openTopicSource(source: Source, notes: NoteTaker, world: ClusterWorld): Promise<TopicSource> {
+  return source.kind === "cluster" ? openClusterTopics(source, notes, world) : openRecordedTopics(source);
 }
 
-async function openClusterTopics(
-  { connection, topics }: ClusterSource,
-  notes: NoteTaker,
-  logger: Logger | undefined,
-): Promise<TopicSource> {
-  const cluster = await openCluster(connection, logger);
+async function openClusterTopics({ connection, topics }: ClusterSource, notes: NoteTaker, world: ClusterWorld): Promise<TopicSource> {
+  const cluster = await openCluster(connection, world);
   try {
     const extents = await cluster.extentsOf(topics);
     const heldBack = await heldBackNotes(cluster, extents);

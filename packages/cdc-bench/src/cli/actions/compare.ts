@@ -119,7 +119,7 @@ async function play(
   if (interrupt.aborted) {
     return { played: [], topics, heldBack: [] }; // rows may be missing, and a topic without any is no fault of the user
   }
-  const topicSource = await openTopicSource({ ...source, topics }, observer, logger);
+  const topicSource = await openTopicSource({ ...source, topics }, observer, terminal);
   try {
     const empty = topicSource.extents.find(({ maxRecords }) => maxRecords === 0n);
     if (empty !== undefined) {

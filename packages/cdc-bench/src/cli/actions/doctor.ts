@@ -74,7 +74,7 @@ async function* checkBrokers(
   let cluster: Cluster | undefined;
   try {
     // A broker that wants a login lets anybody connect: it is the first question that it refuses.
-    cluster = await openCluster(connection, terminal.logger);
+    cluster = await openCluster(connection, terminal);
     const names = await cluster.topicNames();
     yield {
       name: "brokers",
@@ -82,6 +82,9 @@ async function* checkBrokers(
       detail: `${connection.brokers.join(", ")} reached${securityOf(connection)}, ${names.length} topics`,
     };
   } catch (error) {
+    if (terminal.interrupt.aborted) {
+      return;
+    }
     yield failure("brokers", error, "check --brokers (host and port, firewall), --ssl and --sasl-mechanism");
     await cluster?.close();
     return;

@@ -20,7 +20,7 @@ export async function offsets(flags: OffsetsFlags, terminal: Terminal): Promise<
     throw new BenchError("usage", "--execute commits what --reset plans: give --reset, too.");
   }
   const sink = await openResultSink(terminal, flags.output);
-  const cluster = await openCluster(connection, terminal.logger);
+  const cluster = await openCluster(connection, terminal);
   try {
     const report = await reportOf(cluster, flags);
     await sink.write(flags.json === true ? `${toJsonText(offsetsJson(report))}\n` : offsetsText(report));

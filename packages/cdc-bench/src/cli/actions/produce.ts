@@ -4,6 +4,7 @@ import { openBatchWriter } from "../../load/batch-writer/batch-writer.ts";
 import { loadCompression } from "../../load/batch-writer/compression.ts";
 import type { Acks } from "../../load/batch-writer/produce-request.ts";
 import { changeFormat, changeFormats, type ChangeFormat, registerSchemas, type SchemaIds } from "../../load/change-events/index.ts";
+import { requireAnswer } from "../../load/cluster.ts";
 import type { ClusterConnection, RegistryConnection } from "../../load/connection.ts";
 import { createTopics, missingTopicsOf } from "../../load/topics.ts";
 import { createObserver } from "../../observe/observer.ts";
@@ -39,6 +40,7 @@ export async function produce(flags: ProduceFlags, terminal: Terminal): Promise<
   const startedAt = new Date();
   try {
     observer.observe(() => ({ phase: `connecting to ${connection.brokers.join(", ")}` }));
+    await requireAnswer(connection, terminal);
     await makeTopics(connection, topics, flags);
     const schemaIds = await registerAll(topics, registry);
     const writer = await openBatchWriter(

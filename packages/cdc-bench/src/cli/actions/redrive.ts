@@ -40,7 +40,7 @@ async function redriveTopic(flags: RedriveFlags, connection: ClusterConnection, 
   const observer = createObserver(terminal);
   observer.observe(() => ({ phase: `connecting to ${connection.brokers.join(", ")}` }));
   const tally = new RedriveTally();
-  const cluster = await openCluster(connection, terminal.logger).finally(() => observer.end());
+  const cluster = await openCluster(connection, terminal).finally(() => observer.end());
   try {
     const partitions = await partitionsOf(cluster, deadLetterTopic, groupId);
     const topics = new Set(await cluster.topicNames());

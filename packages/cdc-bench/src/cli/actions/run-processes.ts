@@ -74,7 +74,7 @@ async function measure(
   const observer = createObserver(terminal);
   observer.observe(() => ({ phase: `connecting to ${source.connection.brokers.join(", ")}` }));
   const topics = await requireRegistry(source.registry)
-    .then(() => openTopicSource(source, observer, terminal.logger))
+    .then(() => openTopicSource(source, observer, terminal))
     .finally(() => observer.end());
   const groupId = throwAwayGroup();
   try {

@@ -45,7 +45,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode
     phase: source.kind === "cluster" ? `connecting to ${source.connection.brokers.join(", ")}` : `reading ${source.file}`,
   }));
   const topics = await requireRegistry(source.registry)
-    .then(() => openTopicSource(source, observer, terminal.logger))
+    .then(() => openTopicSource(source, observer, terminal))
     .finally(() => observer.end());
   const startedAt = new Date();
   const startMs = performance.now();

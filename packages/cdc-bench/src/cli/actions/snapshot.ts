@@ -85,7 +85,7 @@ async function runWith(
 ): Promise<SnapshotRun> {
   const observer = createObserver(terminal);
   const leftovers = await openLeftovers({ command: "snapshot", terminal, remove });
-  const cluster = await openCluster(options.connection);
+  const cluster = await openCluster(options.connection, terminal);
   try {
     const database = options.databaseUrl === null ? null : await openDatabase(options.databaseUrl);
     try {

@@ -99,7 +99,7 @@ async function backlogOf(
   schemas: SweepPlan["schemas"],
 ): Promise<Pick<SweepPlan, "topics" | "ends" | "records" | "heldBack" | "schemas">> {
   if (flags.topics !== undefined) {
-    const asked = await openCluster(cluster.connection);
+    const asked = await openCluster(cluster.connection, { interrupt });
     try {
       const given = await givenTopics(asked, flags.topics);
       given.heldBack.forEach((note) => observer.note(note));

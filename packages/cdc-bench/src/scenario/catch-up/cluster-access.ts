@@ -43,7 +43,7 @@ export async function openClusterAccess(
   terminal: Terminal,
   access: Omit<RemoverAccess, "connection"> = {},
 ): Promise<ClusterAccess> {
-  await requireAnswer(connection);
+  await requireAnswer(connection, terminal);
   const kafka = createKafkaClient(connection, 3, { requestTimeout: requestTimeoutMs });
   const admin = kafka.admin({ retry: { retries: 1, initialRetryTime: 100 } });
   try {

@@ -4,7 +4,7 @@ import { brokersText } from "../../leftovers/removers/kafka.ts";
 import { type Thing, withoutLogin } from "../../leftovers/thing.ts";
 import type { ClusterConnection } from "../../load/connection.ts";
 import { createTopics } from "../../load/topics.ts";
-import { openCluster, throwAwayGroup } from "../../load/cluster.ts";
+import { requireAnswer, throwAwayGroup } from "../../load/cluster.ts";
 import type { Observer } from "../../observe/observer.ts";
 import { TripThread } from "./trip-thread.ts";
 import { connectRedis } from "./redis-connection.ts";
@@ -38,7 +38,7 @@ interface World {
 export async function openThreads(options: ThreadsOptions, { leftovers, observer, interrupt }: World): Promise<readonly TripThread[]> {
   const { target, set, timeoutMs } = options;
   observer.observe(() => ({ phase: "checking codecs, connecting" }));
-  await knock(target);
+  await knock(target, interrupt);
   const names = Array.from({ length: options.threads }, () => throwAwayGroup().replace("cdc-bench-", "cdc-bench-roundtrip-"));
   for (const thing of names.flatMap((name) => thingsOf(name, options))) {
     await leftovers.making(thing);
@@ -75,14 +75,13 @@ export async function openThreads(options: ThreadsOptions, { leftovers, observer
 }
 
 /** Whether somebody answers there: what nobody let us make need not be removed. */
-async function knock({ connection, redisUrl }: RoundtripTarget): Promise<void> {
+async function knock({ connection, redisUrl }: RoundtripTarget, interrupt: AbortSignal): Promise<void> {
   if (connection === null) {
     const client = await connectRedis({ url: redisUrl ?? "" });
     await client.close();
     return;
   }
-  const cluster = await openCluster(connection);
-  await cluster.close();
+  await requireAnswer(connection, { interrupt });
 }
 
 /** Also while a server does not answer the user can leave. */
