@@ -28,6 +28,18 @@ export function resolveSource(flags: SourceFlags, env: Terminal["env"]): Source 
   return { kind: "cluster", connection, topics: flags.topics, registry };
 }
 
+/** Brokers and registry of flags and environment, for a command that does nothing without brokers. */
+export function requireCluster(
+  flags: SourceFlags,
+  env: Terminal["env"],
+): { readonly connection: ClusterConnection; readonly registry: RegistryConnection | undefined } {
+  const { connection, registry } = resolveCluster(flags, env);
+  if (connection === undefined) {
+    throw new BenchError("usage", "no brokers: give --brokers HOST:PORT (env KAFKA_BROKERS).");
+  }
+  return { connection, registry };
+}
+
 /** Brokers and registry of flags and environment, each perhaps absent. */
 export function resolveCluster(
   flags: SourceFlags,

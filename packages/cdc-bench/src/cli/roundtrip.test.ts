@@ -18,7 +18,7 @@ const redis = ["--via", "redis", "--redis", "redis://127.0.0.1:1"];
 
 describe("cdc-bench roundtrip", () => {
   test.each([
-    [[], "where is Kafka? Give --brokers"],
+    [[], "no brokers: give --brokers"],
     [["--via", "redis"], "where is Redis? Give --redis"],
     [["--via", "pigeon"], "Allowed choices are kafka, redis, redis-streams"],
     [["--via", "redis", "--brokers", "h:1"], "--brokers goes with --via kafka"],

@@ -24,7 +24,7 @@ import { resolveDemands } from "../demand-options.ts";
 import { openProfiling } from "../profile-options.ts";
 import type { Profiling } from "../../profile/profiling.ts";
 import { writeResult } from "../result-options.ts";
-import { resolveCluster, resolveSource } from "../resolve-source.ts";
+import { requireCluster, resolveCluster, resolveSource } from "../resolve-source.ts";
 
 export async function compare(flags: CompareFlags, terminal: Terminal): Promise<ExitCode> {
   const { connection, registry } =
@@ -80,10 +80,7 @@ function sourceOf(flags: CompareFlags, terminal: Terminal): Source {
   if (flags.topics !== undefined || flags.file !== undefined) {
     throw new BenchError("usage", "--rows writes topics of its own: leave --topics and --file away.");
   }
-  const { connection, registry } = resolveCluster(flags, terminal.env);
-  if (connection === undefined) {
-    throw new BenchError("usage", "no brokers: give --brokers HOST:PORT.");
-  }
+  const { connection, registry } = requireCluster(flags, terminal.env);
   return { kind: "cluster", connection, topics: [], registry };
 }
 

@@ -23,13 +23,10 @@ import type { DrainFlags } from "../drain.ts";
 import { envValue } from "../env-value.ts";
 import { openProfiling } from "../profile-options.ts";
 import { nothingMeasured, writeResult } from "../result-options.ts";
-import { resolveCluster } from "../resolve-source.ts";
+import { requireCluster } from "../resolve-source.ts";
 
 export async function drain(flags: DrainFlags, terminal: Terminal): Promise<ExitCode> {
-  const { connection, registry } = resolveCluster(flags, terminal.env);
-  if (connection === undefined) {
-    throw new BenchError("usage", "where is the backlog written to? Give --brokers HOST:PORT.");
-  }
+  const { connection, registry } = requireCluster(flags, terminal.env);
   const sinkUrl = sinkUrlOf(flags, terminal);
   const access = { databaseUrls: databasesOf(flags, terminal, sinkUrl), connectUrl: connectOf(flags, terminal), registry };
   if (flags.clean === true) {

@@ -8,14 +8,11 @@ import { toJsonText } from "../../report/json-text.ts";
 import { offsetsJson, type OffsetsReport, offsetsText } from "../../offsets/offsets-report.ts";
 import { openResultSink } from "../../report/result-sink.ts";
 import type { Terminal } from "../../terminal.ts";
-import { resolveCluster } from "../resolve-source.ts";
+import { requireCluster } from "../resolve-source.ts";
 import type { OffsetsFlags } from "../offsets.ts";
 
 export async function offsets(flags: OffsetsFlags, terminal: Terminal): Promise<ExitCode> {
-  const { connection } = resolveCluster(flags, terminal.env);
-  if (connection === undefined) {
-    throw new BenchError("usage", "no brokers: give --brokers HOST:PORT.");
-  }
+  const { connection } = requireCluster(flags, terminal.env);
   if (flags.execute === true && flags.reset === undefined) {
     throw new BenchError("usage", "--execute commits what --reset plans: give --reset, too.");
   }

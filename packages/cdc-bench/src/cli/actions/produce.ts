@@ -19,15 +19,12 @@ import { resolveDemands } from "../demand-options.ts";
 import type { ProduceFlags } from "../produce.ts";
 import { openProfiling } from "../profile-options.ts";
 import { writeResult } from "../result-options.ts";
-import { resolveCluster } from "../resolve-source.ts";
+import { requireCluster } from "../resolve-source.ts";
 
 const acksOf: Readonly<Record<ProduceFlags["acks"], Acks>> = { all: -1, "1": 1, "0": 0 };
 
 export async function produce(flags: ProduceFlags, terminal: Terminal): Promise<ExitCode> {
-  const { connection, registry } = resolveCluster(flags, terminal.env);
-  if (connection === undefined) {
-    throw new BenchError("usage", "no brokers: give --brokers HOST:PORT.");
-  }
+  const { connection, registry } = requireCluster(flags, terminal.env);
   if (flags.rows === undefined && flags.duration === undefined) {
     throw new BenchError("usage", "how much? Give --rows N, --duration TIME, or both.");
   }

@@ -13,14 +13,11 @@ import { createObserver } from "../../observe/observer.ts";
 import { formatCount } from "../../report/quantities.ts";
 import { openResultSink } from "../../report/result-sink.ts";
 import type { Terminal } from "../../terminal.ts";
-import { resolveCluster } from "../resolve-source.ts";
+import { requireCluster } from "../resolve-source.ts";
 import type { RedriveFlags } from "../redrive.ts";
 
 export async function redrive(flags: RedriveFlags, terminal: Terminal): Promise<ExitCode> {
-  const { connection } = resolveCluster(flags, terminal.env);
-  if (connection === undefined) {
-    throw new BenchError("usage", "no brokers: give --brokers HOST:PORT.");
-  }
+  const { connection } = requireCluster(flags, terminal.env);
   const sink = await openResultSink(terminal, flags.output);
   try {
     const report = await redriveTopic(flags, connection, terminal);

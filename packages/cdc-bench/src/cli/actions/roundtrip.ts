@@ -22,7 +22,7 @@ import type { Profiling } from "../../profile/profiling.ts";
 import { resolveRedis } from "../redis-options.ts";
 import { writeResult } from "../result-options.ts";
 import type { RoundtripFlags } from "../roundtrip.ts";
-import { resolveCluster } from "../resolve-source.ts";
+import { requireCluster, resolveCluster } from "../resolve-source.ts";
 
 /** What the result says it was measured with, beside kafkajs and avsc. */
 const peers = ["ajv", "protobufjs", "@msgpack/msgpack", "cborg"];
@@ -111,10 +111,7 @@ function targetOf(flags: RoundtripFlags, env: Terminal["env"]): RoundtripTarget 
   if (flags.redis !== undefined) {
     throw new BenchError("usage", "--redis goes with --via redis or redis-streams, not with --via kafka.");
   }
-  const { connection } = resolveCluster(flags, env);
-  if (connection === undefined) {
-    throw new BenchError("usage", "where is Kafka? Give --brokers HOST:PORT, or set KAFKA_BROKERS.");
-  }
+  const { connection } = requireCluster(flags, env);
   return { via: "kafka", connection, redisUrl: null };
 }
 

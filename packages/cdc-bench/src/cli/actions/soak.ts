@@ -18,14 +18,11 @@ import { resolveTuning } from "../catch-up-options.ts";
 import { resolveDemands } from "../demand-options.ts";
 import { writeResult } from "../result-options.ts";
 import type { SoakFlags } from "../soak.ts";
-import { resolveCluster } from "../resolve-source.ts";
+import { requireCluster } from "../resolve-source.ts";
 import { cleanWith } from "./clean-with.ts";
 
 export async function soak(flags: SoakFlags, terminal: Terminal): Promise<ExitCode> {
-  const { connection } = resolveCluster(flags, terminal.env);
-  if (connection === undefined) {
-    throw new BenchError("usage", "which brokers? Give --brokers HOST:PORT.");
-  }
+  const { connection } = requireCluster(flags, terminal.env);
   if (flags.clean === true) {
     return cleanWith({ connection }, terminal);
   }

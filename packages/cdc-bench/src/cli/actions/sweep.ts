@@ -23,15 +23,12 @@ import { resolveProxy, resolveTuning } from "../catch-up-options.ts";
 import { resolveDemands } from "../demand-options.ts";
 import { openProfiling } from "../profile-options.ts";
 import { nothingMeasured, writeResult } from "../result-options.ts";
-import { resolveCluster } from "../resolve-source.ts";
+import { requireCluster } from "../resolve-source.ts";
 import type { SweepFlags } from "../sweep.ts";
 import { cleanWith } from "./clean-with.ts";
 
 export async function sweep(flags: SweepFlags, terminal: Terminal): Promise<ExitCode> {
-  const { connection, registry } = resolveCluster(flags, terminal.env);
-  if (connection === undefined) {
-    throw new BenchError("usage", "which brokers? Give --brokers HOST:PORT, and --topics NAME for topics of yours.");
-  }
+  const { connection, registry } = requireCluster(flags, terminal.env);
   if (flags.clean === true) {
     return cleanWith({ connection }, terminal);
   }
