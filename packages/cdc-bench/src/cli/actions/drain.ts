@@ -3,10 +3,10 @@ import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { changeFormat, type ChangeFormat } from "../../load/change-events/index.ts";
 import type { ClusterConnection, RegistryConnection } from "../../load/connection.ts";
 import { faultTextOf } from "../../load/fault.ts";
-import { createObserver, type Observer } from "../../observe/observer.ts";
+import { createObserver } from "../../observe/observer.ts";
 import { describeEnvironment } from "../../report/environment.ts";
 import { openResultSink } from "../../report/result-sink.ts";
-import { type ClusterAccess, openClusterAccess } from "../../scenario/catch-up/cluster-access.ts";
+import { openClusterAccess } from "../../scenario/catch-up/cluster-access.ts";
 import { tuningText } from "../../scenario/catch-up/tuning.ts";
 import { type TargetName, targetNames } from "../../scenario/drain/contenders.ts";
 import type { DrainResult } from "../../scenario/drain/drain-result.ts";
@@ -18,6 +18,7 @@ import type { Terminal } from "../../terminal.ts";
 import { type Demands, judge, verdictExitCode } from "../../verdict/verdict.ts";
 import { resolveProxy, resolveTuning } from "../catch-up-options.ts";
 import { cleanWith } from "./clean-with.ts";
+import { onCluster } from "./on-cluster.ts";
 import { resolveDemands } from "../demand-options.ts";
 import type { DrainFlags } from "../drain.ts";
 import { envValue } from "../env-value.ts";
@@ -45,7 +46,7 @@ export async function drain(flags: DrainFlags, terminal: Terminal): Promise<Exit
     const { record } = profiling;
     const plan: DrainPlan = { ...planOf(flags), cluster, targets, sinkUrl, interrupt, observer, openWriter, record };
     const startedAt = new Date();
-    const outcome = await thenClose(runDrain(plan), observer, cluster);
+    const outcome = await onCluster(cluster, observer, () => runDrain(plan));
     const result = resultOf(plan, connection, outcome, demands, startedAt);
     if (result === null) {
       terminal.stderr.write(nothingMeasured);
@@ -55,16 +56,6 @@ export async function drain(flags: DrainFlags, terminal: Terminal): Promise<Exit
     return exitCodeOf(result);
   } finally {
     await sink.close();
-  }
-}
-
-/** Deletes what was made before the result is written: its reader may be slow. */
-async function thenClose<T>(work: Promise<T>, observer: Observer, cluster: ClusterAccess): Promise<T> {
-  try {
-    return await work;
-  } finally {
-    observer.end();
-    await cluster.close();
   }
 }
 

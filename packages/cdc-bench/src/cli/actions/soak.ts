@@ -16,10 +16,11 @@ import { percentileMetrics } from "../../verdict/metrics-of.ts";
 import { type Demands, judge, verdictExitCode } from "../../verdict/verdict.ts";
 import { resolveTuning } from "../catch-up-options.ts";
 import { resolveDemands } from "../demand-options.ts";
-import { writeResult } from "../result-options.ts";
+import { nothingMeasured, writeResult } from "../result-options.ts";
 import type { SoakFlags } from "../soak.ts";
 import { requireCluster } from "../resolve-source.ts";
 import { cleanWith } from "./clean-with.ts";
+import { onCluster } from "./on-cluster.ts";
 
 export async function soak(flags: SoakFlags, terminal: Terminal): Promise<ExitCode> {
   const { connection } = requireCluster(flags, terminal.env);
@@ -36,14 +37,8 @@ export async function soak(flags: SoakFlags, terminal: Terminal): Promise<ExitCo
     observer.note(`reaching ${connection.brokers.join(", ")}`);
     const cluster = await openClusterAccess("soak", connection, terminal);
     const startedAt = new Date();
-    let result: SoakResult;
-    try {
-      const plan: SoakPlan = { ...planOf(flags), cluster, interrupt: terminal.interrupt, observer };
-      result = resultOf(plan, connection, await runSoak(plan), demands, startedAt);
-    } finally {
-      observer.end();
-      await cluster.close();
-    }
+    const plan: SoakPlan = { ...planOf(flags), cluster, interrupt: terminal.interrupt, observer };
+    const result = await onCluster(cluster, observer, async () => resultOf(plan, connection, await runSoak(plan), demands, startedAt));
     return await ended(result, terminal, async () => writeResult(sink, flags, result));
   } finally {
     await sink.close();
@@ -57,7 +52,7 @@ async function ended(result: SoakResult, { stderr }: Terminal, write: () => Prom
   }
   if (result.aborted) {
     if (!hasMeasured) {
-      stderr.write("interrupted: nothing was measured.\n");
+      stderr.write(nothingMeasured);
     }
     return exitCodes.interrupted;
   }

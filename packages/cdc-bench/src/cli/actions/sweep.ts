@@ -26,6 +26,7 @@ import { nothingMeasured, writeResult } from "../result-options.ts";
 import { requireCluster } from "../resolve-source.ts";
 import type { SweepFlags } from "../sweep.ts";
 import { cleanWith } from "./clean-with.ts";
+import { onCluster } from "./on-cluster.ts";
 
 export async function sweep(flags: SweepFlags, terminal: Terminal): Promise<ExitCode> {
   const { connection, registry } = requireCluster(flags, terminal.env);
@@ -40,24 +41,20 @@ export async function sweep(flags: SweepFlags, terminal: Terminal): Promise<Exit
     observer.note(`reaching ${connection.brokers.join(", ")}`);
     const cluster = await openClusterAccess("sweep", connection, terminal);
     const startedAt = new Date();
-    const result = await measured(
-      async () => {
-        await requireRegistry(flags.topics === undefined ? undefined : registry); // what this run writes itself needs none
-        const schemas = registry === undefined ? undefined : openRegistry(registry);
-        const backlog = await backlogOf(flags, cluster, terminal, observer, schemas);
-        const plan: SweepPlan = {
-          ...planOf(flags),
-          ...backlog,
-          cluster,
-          interrupt: terminal.interrupt,
-          observer,
-          record: profiling.record,
-        };
-        return resultOf(plan, flags, connection, await runSweep(plan), demands, startedAt);
-      },
-      observer,
-      cluster,
-    );
+    const result = await onCluster(cluster, observer, async () => {
+      await requireRegistry(flags.topics === undefined ? undefined : registry); // what this run writes itself needs none
+      const schemas = registry === undefined ? undefined : openRegistry(registry);
+      const backlog = await backlogOf(flags, cluster, terminal, observer, schemas);
+      const plan: SweepPlan = {
+        ...planOf(flags),
+        ...backlog,
+        cluster,
+        interrupt: terminal.interrupt,
+        observer,
+        record: profiling.record,
+      };
+      return resultOf(plan, flags, connection, await runSweep(plan), demands, startedAt);
+    });
     if (result === null && !terminal.interrupt.aborted) {
       throw new BenchError(
         "too-few-messages",
@@ -75,15 +72,6 @@ export async function sweep(flags: SweepFlags, terminal: Terminal): Promise<Exit
     return result.errorRecords > 0 ? exitCodes.decodeErrors : verdictExitCode(result.result);
   } finally {
     await sink.close();
-  }
-}
-
-async function measured<T>(work: () => Promise<T>, observer: Observer, cluster: ClusterAccess): Promise<T> {
-  try {
-    return await work();
-  } finally {
-    observer.end();
-    await cluster.close();
   }
 }
 
