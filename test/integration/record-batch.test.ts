@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { kafkajs } from "@cdckit/kafkajs";
+import { platformatic } from "@cdckit/platformatic";
 import { createRecordSetReader, type RecordSet } from "@cdckit/record-batch";
-import { Kafka, logLevel } from "kafkajs";
+import { CompressionTypes, Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runKafkaTool } from "../../scripts/stack/kafka.mjs";
 import { fetchOnce, type FetchedOnce } from "./fetch-once.ts";
@@ -78,6 +79,25 @@ await describeWithKafka("what Kafka's own producer writes", (kafka) => {
       expect(linesOf(batches as readonly RecordSet[])).toEqual(linesOfJava(topic));
     });
   }
+
+  test("reaches a consumer as one batch that becomes 1,000 times as much, if its driver says that it may", async () => {
+    const topic = uniqueName("record-batch-black");
+    await createTopics(admin, [{ topic, numPartitions: 1 }]);
+    const producer = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING }).producer();
+    await producer.connect();
+    const row = { value: JSON.stringify({ picture: "A".repeat(1_000_000) }) };
+    await producer.send({ topic, messages: Array<typeof row>(40).fill(row), compression: CompressionTypes.GZIP });
+    await producer.disconnect();
+    for (const driver of [kafkajs, platformatic]) {
+      const options = { brokers: [kafka.brokers], maxWaitMs: 50 };
+      await expect(readThroughDriver(driver(options), topic)).rejects.toMatchObject({
+        code: "batch-unreadable",
+        message: expect.stringContaining("maxDecompressedBytes") as string,
+      });
+      const batches = await readThroughDriver(driver({ ...options, maxDecompressedBytes: 50_000_000 }), topic);
+      expect(batches.map(({ recordCount }) => recordCount)).toEqual([40]);
+    }
+  });
 
   for (const compression of compressions) {
     test(`is refused with one bit flipped, and what comes before it is read, ${compression}`, async () => {

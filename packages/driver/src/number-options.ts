@@ -28,12 +28,16 @@ export function numberOptions<Name extends string>(
     if (!isNumber(name)) {
       others[name] = value;
     } else if (value !== undefined) {
-      const max = maxima?.[name] ?? maxInt32;
-      if (!Number.isSafeInteger(value) || (value as number) < 1 || (value as number) > max) {
-        throw makeError("invalid-option", `expected ${name} to be a positive integer, at most ${max}, found ${String(value)}`);
-      }
-      numbers[name] = value as number;
+      checkNumber(name, value, maxima?.[name] ?? maxInt32, makeError);
+      numbers[name] = value;
     }
   }
   return { numbers, others };
+}
+
+/** Throws `invalid-option` with the name of the option if its value is no positive integer up to `max`. */
+export function checkNumber(name: string, value: unknown, max: number, makeError: MakeDriverError): asserts value is number {
+  if (!Number.isSafeInteger(value) || (value as number) < 1 || (value as number) > max) {
+    throw makeError("invalid-option", `expected ${name} to be a positive integer, at most ${max}, found ${String(value)}`);
+  }
 }

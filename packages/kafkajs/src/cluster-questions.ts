@@ -1,10 +1,12 @@
 import { bounded, type Landmark, type TopicIdsByName } from "@cdckit/driver";
+import type { DecompressOptions } from "@cdckit/record-batch";
 import type { Kafka } from "kafkajs";
 import { createClusterKey } from "./create-cluster.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 import { landmarksIn } from "./landmarks.ts";
 import { type KafkaJsRequest, metadataRequest, type VersionRange } from "./metadata-request.ts";
 import { fetchedFrom } from "./wire/decoder-tap.ts";
+import type { FetchedPartition } from "./wire/fetch-response.ts";
 
 /** The part of kafkajs' cluster that is used here. */
 interface Cluster {
@@ -47,11 +49,13 @@ const none: TopicIdsByName = new Map();
  */
 export class ClusterQuestions {
   readonly #makeCluster: MakeCluster | null;
+  readonly #decompression: DecompressOptions;
   #cluster: Promise<Cluster> | undefined;
   #isClosed = false;
 
-  constructor(kafka: Kafka) {
+  constructor(kafka: Kafka, decompression: DecompressOptions) {
     this.#makeCluster = clusterMaker(kafka);
+    this.#decompression = decompression;
   }
 
   /** The ids of these topics, null for one that does not exist; empty if ids cannot be known. */
@@ -61,7 +65,10 @@ export class ClusterQuestions {
 
   /** The records of the batch that contains an offset; empty if it cannot be fetched or does not exist. */
   recordsAt(topic: string, partition: number, offset: bigint): Promise<readonly Landmark[]> {
-    return this.#ask((cluster) => fetchAt(cluster, topic, partition, offset), []);
+    return this.#ask(async (cluster) => {
+      const fetched = await fetchAt(cluster, topic, partition, offset);
+      return fetched === null ? [] : landmarksIn(fetched, this.#decompression);
+    }, []);
   }
 
   /**
@@ -121,12 +128,12 @@ async function askIds({ brokerPool }: Cluster, topics: readonly string[]): Promi
   return request === null || seedBroker === undefined ? none : seedBroker.connectionPool.send(request);
 }
 
-/** Fetches one batch. */
-async function fetchAt(cluster: Cluster, topic: string, partition: number, offset: bigint): Promise<readonly Landmark[]> {
+/** Fetches one batch. Null if the partition has no leader, or has nothing there. */
+async function fetchAt(cluster: Cluster, topic: string, partition: number, offset: bigint): Promise<FetchedPartition | null> {
   await cluster.addMultipleTargetTopics([topic]);
   const [nodeId] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]));
   if (nodeId === undefined) {
-    return [];
+    return null;
   }
   const broker = await cluster.findBroker({ nodeId });
   const partitions = [{ partition, fetchOffset: String(offset), maxBytes: 1 }];
@@ -136,7 +143,7 @@ async function fetchAt(cluster: Cluster, topic: string, partition: number, offse
     minBytes: 1,
     topics: [{ topic, partitions }],
   });
-  return fetched === undefined ? [] : landmarksIn(fetched);
+  return fetched ?? null;
 }
 
 async function endsOf(cluster: Cluster, topic: string, asksAgain: boolean): Promise<ReadonlyMap<number, bigint>> {

@@ -1,9 +1,9 @@
 import { createRequire } from "node:module";
 import { gunzipSync } from "node:zlib";
+import type { DecompressOptions } from "@cdckit/record-batch";
 import { expect, test } from "vitest";
 import { HeldPartitions } from "./assignments.ts";
 import { Fetched } from "./fetched.ts";
-import type { KafkaJsCodecs } from "./options.ts";
 
 const load = createRequire(import.meta.url);
 interface Encoded {
@@ -24,13 +24,13 @@ async function batchesOf(compression: number): Promise<Buffer> {
 }
 
 /** What was fetched of a partition: these bytes of a response. */
-function fetchedOf(bytes: Buffer, unpackedTo: (byteLength: number) => void = () => {}, codecs: KafkaJsCodecs = {}): Fetched {
+function fetchedOf(bytes: Buffer, unpackedTo: (byteLength: number) => void = () => {}, decompression: DecompressOptions = {}): Fetched {
   const [assignment] = new HeldPartitions().renew({ t: [0] });
   if (assignment === undefined) {
     throw new Error("expected the partition that was assigned");
   }
   const range = { topic: "t", partition: 0, fromOffset: 0n, nextOffset: 2n, highWatermark: 2n };
-  return new Fetched({ ...range, abortedTransactions: [], bytes, unpackedTo }, assignment, codecs);
+  return new Fetched({ ...range, abortedTransactions: [], bytes, unpackedTo }, assignment, decompression);
 }
 
 test.each([
@@ -54,7 +54,7 @@ test("records are decompressed by a function of the application's own", async ()
     limits.push(maxBytes);
     return gunzipSync(bytes, { maxOutputLength: maxBytes });
   };
-  const batch = fetchedOf(await batchesOf(gzip), undefined, { gzip: gunzip }).next();
+  const batch = fetchedOf(await batchesOf(gzip), undefined, { codecs: { gzip: gunzip } }).next();
   expect([batch?.recordCount, limits.length, (limits[0] ?? 0) > valueBytes]).toEqual([2, 2, true]);
 });
 

@@ -1,6 +1,5 @@
 import type { FetchedBatch, PartitionAssignment } from "@cdckit/consumer";
-import { createRecordSetReader, type RecordSetReader } from "@cdckit/record-batch";
-import type { KafkaJsCodecs } from "./options.ts";
+import { createRecordSetReader, type DecompressOptions, type RecordSetReader } from "@cdckit/record-batch";
 import { noteRecordSet } from "./landmarks.ts";
 import type { KeptFetch } from "./wire/kept-fetches.ts";
 
@@ -24,15 +23,15 @@ export class Fetched {
   readonly byteLength: number;
   #fetched: KeptFetch;
   readonly #assignment: PartitionAssignment;
-  readonly #codecs: KafkaJsCodecs;
+  readonly #decompression: DecompressOptions;
   #reader: RecordSetReader<PartitionAssignment>;
   #isBegun = false;
   #unpackedBytes = 0;
 
-  constructor(fetched: KeptFetch, assignment: PartitionAssignment, codecs: KafkaJsCodecs) {
+  constructor(fetched: KeptFetch, assignment: PartitionAssignment, decompression: DecompressOptions) {
     this.#fetched = fetched.bytes.length > maxSmallBytes ? fetched : withOwnBytes(fetched, smallShare);
     this.#assignment = assignment;
-    this.#codecs = codecs;
+    this.#decompression = decompression;
     this.#reader = this.#open();
     this.nextOffset = fetched.nextOffset;
     this.byteLength = fetched.bytes.length;
@@ -66,7 +65,7 @@ export class Fetched {
   }
 
   #open(): RecordSetReader<PartitionAssignment> {
-    return createRecordSetReader({ ...this.#fetched, assignment: this.#assignment }, { codecs: this.#codecs });
+    return createRecordSetReader({ ...this.#fetched, assignment: this.#assignment }, this.#decompression);
   }
 }
 

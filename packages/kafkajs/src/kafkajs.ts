@@ -190,14 +190,14 @@ function clientOf(
   module: typeof import("kafkajs"),
   sink: DriverSink,
 ): Client {
-  const { client } = options;
+  const { client, tuning } = options;
   // Without one, kafkajs logs a warning about its default.
   const createPartitioner = module.Partitioners.DefaultPartitioner;
   const assigner = module.PartitionAssigners.roundRobin;
   const topicsIn = (metadata: Buffer): readonly string[] => module.AssignerProtocol.MemberMetadata.decode(metadata)?.topics ?? [];
   const kept = new KeptFetches(options.largestMinFetchBytes);
   if (client.kind === "own") {
-    return { topicsIn, kept, assigner: tapping(kept, assigner), ...partsOfOwn(client.kafka, groupId, createPartitioner) };
+    return { topicsIn, kept, assigner: tapping(kept, assigner), ...partsOfOwn(client.kafka, groupId, createPartitioner, tuning) };
   }
   const { connectTo, ...connection } = client.config;
   const { brokers } = connection;
@@ -226,7 +226,7 @@ function clientOf(
     brokerOffsets: new BrokerOffsets(
       () => ofBrokerOffsets.watched(offsetsClient.admin({ retry: preflightRetry })),
       groupId,
-      new ClusterQuestions(offsetsClient),
+      new ClusterQuestions(offsetsClient, tuning.decompression),
     ),
     makeProducer: (producerConfig: ProducerConfig) => {
       // Each producer has sockets of its own. When it is given up, they are ended, so that kafkajs' retries cannot write anything.
@@ -261,11 +261,12 @@ function partsOfOwn(
   application: Kafka,
   groupId: string,
   createPartitioner: NonNullable<ProducerConfig["createPartitioner"]>,
+  { decompression }: ResolvedKafkaJsOptions["tuning"],
 ): Omit<Client, "assigner" | "topicsIn" | "kept"> {
   const kafka = adaptedClient(application);
   return {
     kafka,
-    brokerOffsets: new BrokerOffsets(() => kafka.admin({ retry: preflightRetry }), groupId, new ClusterQuestions(kafka)),
+    brokerOffsets: new BrokerOffsets(() => kafka.admin({ retry: preflightRetry }), groupId, new ClusterQuestions(kafka, decompression)),
     makeProducer: (config) => ({ producer: kafka.producer({ createPartitioner, ...config }), destroySockets: () => {} }),
     brokers: "of the given client",
     connections: null,

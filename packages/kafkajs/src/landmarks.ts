@@ -1,6 +1,6 @@
 import type { PartitionAssignment } from "@cdckit/consumer";
 import { type Landmark, noteLandmarks } from "@cdckit/driver";
-import { createRecordSetReader, type RecordSet } from "@cdckit/record-batch";
+import { createRecordSetReader, type DecompressOptions, type RecordSet } from "@cdckit/record-batch";
 import type { FetchedPartition } from "./wire/fetch-response.ts";
 
 /** Remembers the first and the last record of a set if the brokers have no topic ids. */
@@ -32,12 +32,12 @@ const magicAt = 16;
  * The records of the first batch, those of aborted transactions included. A marker of a transaction is a record that no landmark is like: a consumer
  * has never read it.
  */
-export async function landmarksIn(fetched: FetchedPartition): Promise<readonly Landmark[]> {
+export async function landmarksIn(fetched: FetchedPartition, decompression: DecompressOptions): Promise<readonly Landmark[]> {
   const { bytes, fromOffset } = fetched;
   if (bytes[magicAt] === 2 && ((bytes[controlBitAt] ?? 0) & controlBit) !== 0) {
     return [{ offset: fromOffset, timestamp: "", leaderEpoch: -1 }];
   }
-  const reader = createRecordSetReader({ ...fetched, abortedTransactions: [], assignment: null });
+  const reader = createRecordSetReader({ ...fetched, abortedTransactions: [], assignment: null }, decompression);
   await reader.prepare();
   const set = reader.read();
   const landmarks: Landmark[] = [];

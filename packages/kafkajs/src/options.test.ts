@@ -16,6 +16,14 @@ describe("options of the kafkajs driver", () => {
     expect(resolved.tuning.maxWaitMs).toBe(7);
   });
 
+  test("what batches may become reaches the reader of records, and is asked of each batch if nobody says it", () => {
+    const codecs = { gzip: (bytes: Uint8Array) => bytes };
+    const { tuning } = resolveKafkaJsOptions({ brokers: ["b:9092"], maxDecompressedBytes: 7, codecs });
+    expect(tuning.decompression).toEqual({ codecs, maxDecompressedBytes: 7 });
+    expect(resolveKafkaJsOptions({ kafka, maxDecompressedBytes: 8 }).tuning.decompression).toEqual({ codecs: {}, maxDecompressedBytes: 8 });
+    expect(resolveKafkaJsOptions({ brokers: ["b:9092"] }).tuning.decompression).toEqual({ codecs: {} });
+  });
+
   test("a client of one's own is used as it is", () => {
     expect(resolveKafkaJsOptions({ kafka }).client).toEqual({ kind: "own", kafka });
   });
@@ -77,6 +85,11 @@ describe("options of the kafkajs driver", () => {
       "fetches of a partition that no response may bring",
       { brokers: ["b:9092"], maxBytesPerPartition: 2 ** 31 },
       "expected maxBytesPerPartition to be a positive integer, at most 524288000, found 2147483648",
+    ],
+    [
+      "batches that are larger than can be read",
+      { brokers: ["b:9092"], maxDecompressedBytes: 2 ** 30 + 1 },
+      "expected maxDecompressedBytes to be a positive integer, at most 1073741824, found 1073741825",
     ],
     ["a time of no length", { brokers: ["b:9092"], maxWaitMs: 0 }, "maxWaitMs"],
     ["beats rarer than the session", { brokers: ["b:9092"], heartbeatIntervalMs: 9, sessionTimeoutMs: 9 }, "heartbeatIntervalMs"],

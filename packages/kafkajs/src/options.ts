@@ -1,5 +1,5 @@
-import { checkHeartbeats, isObject, membershipDefaults, numberOptions } from "@cdckit/driver";
-import type { CompressionName, Decompress } from "@cdckit/record-batch";
+import { checkHeartbeats, checkNumber, isObject, membershipDefaults, numberOptions } from "@cdckit/driver";
+import { type CompressionName, type Decompress, type DecompressOptions, maxBatchBytes } from "@cdckit/record-batch";
 import type { Kafka, KafkaConfig } from "kafkajs";
 import { checkConnection } from "./check-connection.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
@@ -61,6 +61,12 @@ export interface KafkaJsTuning {
    * @default {}
    */
   readonly codecs?: KafkaJsCodecs;
+  /**
+   * The largest number of bytes that one record batch may become when it is decompressed. Set it for topics whose producers you trust, if a batch is
+   * refused with `batch-too-large`: a batch then takes so much memory, however few bytes were sent. At most 1,073,741,824.
+   * @default 512 times the compressed bytes and 16 MiB, at most 512 MiB
+   */
+  readonly maxDecompressedBytes?: number;
 }
 
 /** Decompressions by the names of compressions. */
@@ -99,7 +105,7 @@ export type KafkaJsOptions = (KafkaJsConnection | OwnKafka) & KafkaJsTuning;
 
 export interface ResolvedKafkaJsOptions {
   readonly client: { readonly kind: "own"; readonly kafka: Kafka } | { readonly kind: "made"; readonly config: KafkaJsConnection };
-  readonly tuning: Required<KafkaJsTuning>;
+  readonly tuning: Required<Omit<KafkaJsTuning, keyof DecompressOptions>> & { readonly decompression: DecompressOptions };
   /** Up to so many bytes are asked for in a fetch at least, shared out between its partitions; see `FetchSize`. */
   readonly largestMinFetchBytes: number;
 }
@@ -120,24 +126,25 @@ const numberDefaults = Object.freeze({
 
 /** Every option, present and checked. Throws a `KafkaJsDriverError` that names the wrong one. */
 export function resolveKafkaJsOptions(options: KafkaJsOptions): ResolvedKafkaJsOptions {
-  const { rackId = "", codecs = {}, ...rest } = options; // without a rack, as Kafka's own default
+  const { rackId = "", codecs, maxDecompressedBytes, ...rest } = options; // without a rack, as Kafka's own default
   if (typeof rackId !== "string") {
     throw new KafkaJsDriverError("invalid-option", `expected rackId to be a text, found ${String(rackId)}`);
   }
-  checkCodecs(codecs);
+  const decompression = resolveDecompression(codecs, maxDecompressedBytes);
   const { numbers, others } = numberOptions(rest, numberDefaults, makeError, {
     maxBytesPerPartition: maxFetchBytes,
     maxBytes: maxFetchBytes,
   });
   checkHeartbeats(numbers, makeError);
   const largestMinFetchBytes = options.maxBytesPerPartition === undefined ? Math.min(defaultLargestMinFetchBytes, numbers.maxBytes) : 0;
-  return Object.freeze({ client: resolveClient(others), tuning: Object.freeze({ ...numbers, rackId, codecs }), largestMinFetchBytes });
+  const tuning = Object.freeze({ ...numbers, rackId, decompression });
+  return Object.freeze({ client: resolveClient(others), tuning, largestMinFetchBytes });
 }
 
 function resolveClient(connection: Readonly<Record<string, unknown>>): ResolvedKafkaJsOptions["client"] {
   const { kafka, ...others } = connection;
   if (kafka === undefined) {
-    checkConnection(others, [...Object.keys(numberDefaults), "rackId", "codecs"]);
+    checkConnection(others, [...Object.keys(numberDefaults), "rackId", "codecs", "maxDecompressedBytes"]);
     return { kind: "made", config: others as unknown as KafkaJsConnection }; // checked above
   }
   const extra = Object.keys(others);
@@ -148,6 +155,15 @@ function resolveClient(connection: Readonly<Record<string, unknown>>): ResolvedK
     throw new KafkaJsDriverError("invalid-option", "kafkajs({ kafka }) expects an instance of kafkajs' Kafka");
   }
   return { kind: "own", kafka: kafka as Kafka };
+}
+
+function resolveDecompression(codecs: KafkaJsCodecs = {}, maxDecompressedBytes: number | undefined): DecompressOptions {
+  checkCodecs(codecs);
+  if (maxDecompressedBytes === undefined) {
+    return Object.freeze({ codecs });
+  }
+  checkNumber("maxDecompressedBytes", maxDecompressedBytes, maxBatchBytes, makeError);
+  return Object.freeze({ codecs, maxDecompressedBytes });
 }
 
 const compressions: readonly string[] = ["gzip", "snappy", "lz4", "zstd"] satisfies readonly CompressionName[];

@@ -11,12 +11,12 @@ import {
   type StillHeld,
   whileHeld,
 } from "@cdckit/driver";
+import type { DecompressOptions } from "@cdckit/record-batch";
 import type { EachBatchPayload } from "kafkajs";
 import type { Held, HeldPartitions } from "./assignments.ts";
 import { makeError } from "./errors.ts";
 import type { HandOver } from "./hand-over.ts";
 import type { Heartbeats } from "./heartbeat.ts";
-import type { KafkaJsCodecs } from "./options.ts";
 import { Fetched } from "./fetched.ts";
 import type { PartitionControl } from "./partition-control.ts";
 import type { TopicRecheck } from "./topic-recheck.ts";
@@ -34,8 +34,8 @@ export interface PartitionReaderParts {
   readonly topicCheck: TopicRecheck;
   /** The record batches that were taken out of Fetch responses. */
   readonly kept: Pick<KeptFetches, "take">;
-  /** Decompressions of the application's own. */
-  readonly codecs: KafkaJsCodecs;
+  /** What batches may become, and decompressions of the application's own. */
+  readonly decompression: DecompressOptions;
   /** Gets partitions whose offset is out of range for one broker, and not for the others. */
   readonly waits: Pick<PartitionWaits, "failed" | "end">;
   /** A partition that was asked for again, and whose offset has not been out of range for so long, is waited for no longer. */
@@ -115,7 +115,7 @@ export class PartitionReader {
   }
 
   async #take(kept: KeptFetch, payload: EachBatchPayload, held: Held, still: StillHeld): Promise<void> {
-    const { topicCheck, handOver, heartbeats, waits, codecs } = this.#parts;
+    const { topicCheck, handOver, heartbeats, waits, decompression } = this.#parts;
     const isDue = held.failedFetches !== held.checkedFetches || topicCheck.isDue;
     if (isDue && !(await still(heartbeats.during(topicCheck.isSame(held))))) {
       return;
@@ -125,7 +125,7 @@ export class PartitionReader {
       return;
     }
     waits.end(held);
-    const fetched = new Fetched(kept, held.assignment, codecs);
+    const fetched = new Fetched(kept, held.assignment, decompression);
     const preparation = fetched.prepare();
     if (preparation !== null) {
       await still(preparation);

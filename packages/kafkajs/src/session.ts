@@ -134,7 +134,7 @@ export class KafkaJsSession implements DriverSession {
       heartbeats: this.#heartbeats,
       topicCheck: this.#topicCheck,
       kept,
-      codecs: tuning.codecs,
+      decompression: tuning.decompression,
       waits: new PartitionWaits({ sink, what: "a fetch", host: brokers }),
       quietMs: 2 * tuning.maxWaitMs + 1_000,
       fail: (error) => this.#fail(error),

@@ -10,6 +10,11 @@ test("what is left out gets its default", () => {
   expect(resolvePlatformaticOptions({ brokers }).tuning).toMatchObject({ sessionTimeoutMs: 30_000, maxWaitMs: 500 });
 });
 
+test("what batches may become reaches the reader of records, and is asked of each batch if nobody says it", () => {
+  expect(resolvePlatformaticOptions({ brokers, maxDecompressedBytes: 7 }).tuning.decompression).toEqual({ maxDecompressedBytes: 7 });
+  expect(resolvePlatformaticOptions({ brokers }).tuning.decompression).toEqual({});
+});
+
 test("the classic protocol is the default, and with the other one the brokers' usual session timeout", () => {
   expect(platformatic({ brokers }).capabilities.kip848).toBe(false);
   expect(platformatic({ brokers, groupProtocol: "consumer" }).capabilities.kip848).toBe(true);
@@ -65,6 +70,11 @@ test.each<[string, object, string]>([
   ["a text as a number", { brokers, maxWaitMs: "7" }, "expected maxWaitMs to be a positive integer"],
   ["more bytes than a request can ask for", { brokers, maxBytesPerPartition: 3_000_000_000 }, "at most 2147483647, found 3000000000"],
   ["a time that no timer can wait", { brokers, metadataMaxAgeMs: 2 ** 31 }, "a positive integer, at most 2147483647, found 2147483648"],
+  [
+    "batches larger than can be read",
+    { brokers, maxDecompressedBytes: 2 ** 30 + 1 },
+    "expected maxDecompressedBytes to be a positive integer",
+  ],
   ["heartbeats that are too rare", { brokers, heartbeatIntervalMs: 30_000 }, "heartbeatIntervalMs"],
   ["an unknown mechanism", { brokers, sasl: { mechanism: "plan", username: "u", password: "secret" } }, "did you mean plain?"],
   ["an empty password", { brokers, sasl: { mechanism: "plain", username: "u", password: "" } }, "found an empty text"],

@@ -1,5 +1,6 @@
 import type { ConnectionOptions as TlsOptions } from "node:tls";
-import { checkHeartbeats, groupProtocolOf, membershipDefaults, numberOptions } from "@cdckit/driver";
+import { checkHeartbeats, checkNumber, groupProtocolOf, membershipDefaults, numberOptions } from "@cdckit/driver";
+import { type DecompressOptions, maxBatchBytes } from "@cdckit/record-batch";
 import { checkConnection } from "./check-connection.ts";
 import { makeError, PlatformaticDriverError } from "./errors.ts";
 
@@ -69,6 +70,12 @@ export interface PlatformaticTuning {
    * @default none
    */
   readonly groupInstanceId?: string;
+  /**
+   * The largest number of bytes that one record batch may become when it is decompressed. Set it for topics whose producers you trust, if a batch is
+   * refused with `batch-too-large`: a batch then takes so much memory, however few bytes were sent. At most 1,073,741,824.
+   * @default 512 times the compressed bytes and 16 MiB, at most 512 MiB
+   */
+  readonly maxDecompressedBytes?: number;
 }
 
 /** A text, or a function that gives it for each new connection. If the function fails, it is called again, and what it throws is not shown. */
@@ -116,9 +123,12 @@ export type PlatformaticOptions = PlatformaticConnection & PlatformaticTuning;
 /** What has no default. */
 type OptionalTuning = "groupInstanceId" | "rackId";
 
+type Decompression = Pick<DecompressOptions, "maxDecompressedBytes">;
+
 export interface ResolvedPlatformaticOptions {
   readonly connection: PlatformaticConnection;
-  readonly tuning: Required<Omit<PlatformaticTuning, OptionalTuning>> & Pick<PlatformaticTuning, OptionalTuning>;
+  readonly tuning: Required<Omit<PlatformaticTuning, OptionalTuning | keyof Decompression>> &
+    Pick<PlatformaticTuning, OptionalTuning> & { readonly decompression: Decompression };
 }
 
 const fetchDefaults = Object.freeze({
@@ -131,7 +141,7 @@ const fetchDefaults = Object.freeze({
 
 /** Every option, present and checked. Throws a `PlatformaticDriverError` that names the wrong one. */
 export function resolvePlatformaticOptions(options: PlatformaticOptions): ResolvedPlatformaticOptions {
-  const { groupProtocol: protocol, groupInstanceId, rackId, ...others } = options;
+  const { groupProtocol: protocol, groupInstanceId, rackId, maxDecompressedBytes, ...others } = options;
   const groupProtocol = groupProtocolOf(protocol, makeError);
   const texts = { ...(groupInstanceId !== undefined && { groupInstanceId }), ...(rackId !== undefined && { rackId }) };
   for (const [name, value] of Object.entries(texts)) {
@@ -139,14 +149,23 @@ export function resolvePlatformaticOptions(options: PlatformaticOptions): Resolv
       refuse(`expected ${name} to be a text that is not empty`);
     }
   }
+  const decompression = resolveDecompression(maxDecompressedBytes);
   const defaults = { ...membershipDefaults(groupProtocol), ...fetchDefaults };
   const { numbers: tuning, others: connection } = numberOptions(others, defaults, makeError);
   checkHeartbeats(tuning, makeError);
-  checkConnection(connection, [...Object.keys(defaults), "groupProtocol", "groupInstanceId", "rackId"]);
+  checkConnection(connection, [...Object.keys(defaults), "groupProtocol", "groupInstanceId", "rackId", "maxDecompressedBytes"]);
   return Object.freeze({
     connection: connection as unknown as PlatformaticConnection, // checked above
-    tuning: Object.freeze({ ...tuning, groupProtocol, ...texts }),
+    tuning: Object.freeze({ ...tuning, groupProtocol, ...texts, decompression }),
   });
+}
+
+function resolveDecompression(maxDecompressedBytes: number | undefined): Decompression {
+  if (maxDecompressedBytes === undefined) {
+    return {};
+  }
+  checkNumber("maxDecompressedBytes", maxDecompressedBytes, maxBatchBytes, makeError);
+  return Object.freeze({ maxDecompressedBytes });
 }
 
 function refuse(detail: string): never {

@@ -10,7 +10,7 @@ import {
   type TopicCheck,
   whileHeld,
 } from "@cdckit/driver";
-import { createRecordSetReader, isRecordBatchError, type RecordSetReader } from "@cdckit/record-batch";
+import { createRecordSetReader, type DecompressOptions, isRecordBatchError, type RecordSetReader } from "@cdckit/record-batch";
 import { epochBefore, type Held, isRead, placeAt } from "./assignments.ts";
 import { makeError } from "./errors.ts";
 import type { FetchedPartition } from "./fetch-response.ts";
@@ -23,6 +23,7 @@ export interface PartitionReaderParts {
   readonly sink: DriverSink;
   readonly leaders: Leaders;
   readonly topicCheck: Pick<TopicCheck<Held>, "look" | "lookAgain" | "isDue" | "isStill">;
+  readonly decompression: DecompressOptions;
   /** Partitions whose fetches are refused. */
   readonly waits: Pick<PartitionWaits, "failed" | "end">;
   /** Kafka's name of an error code. */
@@ -93,7 +94,8 @@ export class PartitionReader {
     const { topic, partition } = held.assignment;
     const assignment: PartitionAssignment = held.assignment;
     const highWatermark = lastStableOffset < 0n ? null : lastStableOffset;
-    const sets = createRecordSetReader({ topic, partition, assignment, bytes, fromOffset, abortedTransactions, highWatermark });
+    const records = { topic, partition, assignment, bytes, fromOffset, abortedTransactions, highWatermark };
+    const sets = createRecordSetReader(records, this.#parts.decompression);
     const end = sets.end(); // the next fetch is sent before these batches are decompressed and checked
     held.ahead.push({ sets, byteLength: bytes.length, end: end?.nextOffset ?? null });
     if (end !== null) {

@@ -62,7 +62,20 @@ export function createReading({
   const ready = (held: Held): void => handOver.goOn(held);
   const waits = new PartitionWaits({ sink, what: "a fetch", host: cluster.brokers });
   const nameOf = (code: number): string => errorName(cluster.module, code);
-  const reader = new PartitionReader({ brokers, subscription, sink, leaders, topicCheck, waits, nameOf, ready, wake, fail });
+  const { decompression } = tuning;
+  const reader = new PartitionReader({
+    brokers,
+    subscription,
+    sink,
+    leaders,
+    topicCheck,
+    decompression,
+    waits,
+    nameOf,
+    ready,
+    wake,
+    fail,
+  });
   const handOver = new HandOver({ sink, assignments, wake, unreadable: (held, error) => reader.unreadable(held, error) });
   const fetcher: Fetcher = new Fetcher({
     cluster,

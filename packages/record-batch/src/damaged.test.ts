@@ -104,7 +104,13 @@ describe("a batch that cannot be read", () => {
 });
 
 describe("options", () => {
-  for (const options of [{ setBytes: 0 }, { maxDecompressedBytes: Number.NaN }, { checkCrcs: 1 }, { codecs: { gzip: "zlib" } }]) {
+  for (const options of [
+    { setBytes: 0 },
+    { maxDecompressedBytes: Number.NaN },
+    { maxDecompressedBytes: 2 ** 30 + 1 },
+    { checkCrcs: 1 },
+    { codecs: { gzip: "zlib" } },
+  ]) {
     test(`${JSON.stringify(options)} is refused`, () => {
       expect(() => createRecordSetReader(fetched(new Uint8Array(0)), options as never)).toThrow(
         expect.objectContaining({ code: "invalid-option", message: expect.stringContaining(Object.keys(options)[0] ?? "") }),

@@ -4,6 +4,7 @@ export type { RecordSetReader } from "./record-set-reader.ts";
 export type { BatchesEnd } from "./batch-header.ts";
 export type { AbortedTransaction, FetchedRecords } from "./fetched-records.ts";
 export type { RecordSet } from "./record-set.ts";
+export { maxBatchBytes } from "./options.ts";
 export type { CompressionName, Decompress, RecordBatchOptions } from "./options.ts";
 
 // Errors.

@@ -17,9 +17,8 @@ export interface RecordBatchOptions {
    */
   readonly checkCrcs?: boolean;
   /**
-   * The largest number of bytes that one batch may become when it is decompressed. A batch may also not become more than 512 times its
-   * compressed bytes and 16 MiB.
-   * @default 536_870_912
+   * The largest number of bytes that one batch may become when it is decompressed, whatever its compressed bytes are. At most 1,073,741,824.
+   * @default 512 times the compressed bytes and 16 MiB, at most 512 MiB
    */
   readonly maxDecompressedBytes?: number;
   /**
@@ -34,22 +33,27 @@ export interface RecordBatchOptions {
   readonly codecs?: Readonly<Partial<Record<CompressionName, Decompress>>>;
 }
 
-/** Every option present. */
-export type ResolvedOptions = Required<RecordBatchOptions>;
+/** What has no default: without it the limit is one of each batch. See `outputLimit`. */
+type OptionalName = "maxDecompressedBytes";
 
-/** Handles of records are positions in the bytes of a set, and stay small integers below this. */
-const maxBytes = 2 ** 30;
+/** Every option that has a default present. */
+export type ResolvedOptions = Required<Omit<RecordBatchOptions, OptionalName>> & Pick<RecordBatchOptions, OptionalName>;
+
+/**
+ * The most that `maxDecompressedBytes` and `setBytes` may be. Handles of records are positions in the bytes of a set, and stay small integers
+ * below this.
+ */
+export const maxBatchBytes: number = 2 ** 30;
 
 const defaults: ResolvedOptions = Object.freeze({
   checkCrcs: true,
-  maxDecompressedBytes: 512 * 1024 * 1024,
   setBytes: 4 * 1024 * 1024,
   codecs: {},
 });
 
 export function resolveOptions(options: RecordBatchOptions): ResolvedOptions {
   const resolved = { ...defaults, ...definedOf(options) };
-  checkBytes("maxDecompressedBytes", resolved.maxDecompressedBytes);
+  checkBytes("maxDecompressedBytes", resolved.maxDecompressedBytes ?? maxBatchBytes);
   checkBytes("setBytes", resolved.setBytes);
   if (typeof resolved.checkCrcs !== "boolean") {
     throw invalid("checkCrcs", "true or false", typeof resolved.checkCrcs);
@@ -68,8 +72,8 @@ function definedOf(options: RecordBatchOptions): RecordBatchOptions {
 }
 
 function checkBytes(name: string, value: number): void {
-  if (!Number.isSafeInteger(value) || value < 1 || value > maxBytes) {
-    throw invalid(name, `a whole number from 1 to ${maxBytes}`, String(value));
+  if (!Number.isSafeInteger(value) || value < 1 || value > maxBatchBytes) {
+    throw invalid(name, `a whole number from 1 to ${maxBatchBytes}`, String(value));
   }
 }
 

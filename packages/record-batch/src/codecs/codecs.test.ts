@@ -5,6 +5,8 @@ import * as zlib from "node:zlib";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { isRecordBatchError } from "../errors.ts";
+import type { CompressionName } from "../options.ts";
+import { decompress, decompressAsync } from "./decompress.ts";
 import { gunzip } from "./gzip.ts";
 import { unlz4 } from "./lz4.ts";
 import { outputLimit } from "./output-limit.ts";
@@ -205,13 +207,57 @@ describe("batches that become too large are refused", () => {
     const narrow = rawFrame("a");
     expect(outcome(unzstd, Buffer.concat([narrow, wideWindow]))).toBe("damaged-compression"); // of whichever frame
     expect(outcome(unzstd, Buffer.concat(Array<Buffer>(3).fill(rawFrame("a", 0x80))))).toBe("damaged-compression"); // 64 MiB each
-    // Blocks of one repeated byte, 128 KiB each: four bytes a block.
-    const repeat = Buffer.from([0x02 | ((131_072 << 3) & 0xff), (131_072 >> 5) & 0xff, (131_072 >> 13) & 0xff, 0x61]);
-    const last = Buffer.from(repeat);
-    last[0] = 0x03 | ((131_072 << 3) & 0xff);
-    const frame = Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58]), ...Array<Buffer>(huge / 131_072).fill(repeat), last]);
+    const frame = repeatedBlocks(huge / 131_072);
     expect(outcome(unzstdInScript, frame)).toBe("batch-too-large");
     expect(outcome(unzstd, frame)).toBe("batch-too-large");
+  });
+});
+
+/** So many blocks of one repeated byte, 128 KiB each, which take four bytes each: no packer packs more. */
+function repeatedBlocks(count: number): Buffer {
+  const block = (isLast: boolean): Buffer => {
+    const size = 131_072;
+    return Buffer.from([(isLast ? 0x03 : 0x02) | ((size << 3) & 0xff), (size >> 5) & 0xff, (size >> 13) & 0xff, 0x61]);
+  };
+  const header = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58]);
+  return Buffer.concat([header, ...Array<Buffer>(count - 1).fill(block(false)), block(true)]);
+}
+
+describe("a batch that becomes much larger than it is", () => {
+  /** Rows whose picture is black. */
+  const messages = Buffer.from(`{"id":1,"picture":"${"A".repeat(1_000_000)}"}`.repeat(40));
+  const ofNode = zlib as unknown as { readonly zstdCompressSync?: (bytes: Buffer) => Buffer }; // from Node 22.15 on
+  const packed: readonly (readonly [string, CompressionName, Buffer, number])[] = [
+    ["rows of JSON by Node's gzip", "gzip", zlib.gzipSync(messages), messages.length],
+    ["one letter in zstd", "zstd", repeatedBlocks(200), 200 * 131_072],
+    ...(ofNode.zstdCompressSync === undefined
+      ? []
+      : [["rows of JSON by Node's zstd", "zstd", ofNode.zstdCompressSync(messages), messages.length] as const]),
+  ];
+
+  test.each(packed)("%s is refused with the option that lets it through", (_what, compression, bytes) => {
+    expect(() => decompress(compression, bytes)).toThrow(
+      expect.objectContaining({ code: "batch-too-large", message: expect.stringContaining("maxDecompressedBytes") }),
+    );
+  });
+
+  test.each(packed)(
+    "%s is read if maxDecompressedBytes says so, which then is the only limit",
+    async (_what, compression, bytes, length) => {
+      expect(decompress(compression, bytes, { maxDecompressedBytes: length })).toHaveLength(length);
+      expect(await decompressAsync(compression, bytes, { maxDecompressedBytes: length })).toHaveLength(length);
+      expect(() => decompress(compression, bytes, { maxDecompressedBytes: length - 1 })).toThrow("batch-too-large");
+    },
+  );
+
+  test("a codec of the caller's own is told that limit", () => {
+    const limits: number[] = [];
+    const gzip = (_bytes: Uint8Array, maxBytes: number): Uint8Array => {
+      limits.push(maxBytes);
+      return new Uint8Array(20_000_000);
+    };
+    expect(decompress("gzip", Buffer.alloc(10), { maxDecompressedBytes: 30_000_000, codecs: { gzip } })).toHaveLength(20_000_000);
+    expect(limits).toEqual([30_000_000]);
   });
 });
 

@@ -17,7 +17,7 @@ const own: Readonly<Record<CompressionName, (bytes: Buffer, maxBytes: number) =>
 export interface DecompressOptions {
   /**
    * The most bytes that a batch may unpack to. More is an error.
-   * @default 536_870_912
+   * @default 512 times the compressed bytes and 16 MiB, at most 512 MiB
    */
   readonly maxDecompressedBytes?: number;
   /**
@@ -29,8 +29,7 @@ export interface DecompressOptions {
 
 /**
  * Decompresses the records of a batch: `gzip`, `snappy` (raw, or as snappy-java frames it), `lz4` frames, `zstd` frames. The result has at
- * most `maxDecompressedBytes` bytes, at most 512 times the compressed bytes and 16 MiB; this holds before memory is taken for it. Where zstd
- * is read without Node's own and without WebAssembly, the windows of its frames take memory, too: at most 128 MiB. Throws a
+ * most `maxDecompressedBytes` bytes; this holds before memory is taken for it. Where zstd is read without Node's own and without WebAssembly, the windows of its frames take memory, too: at most 128 MiB. Throws a
  * `RecordBatchError` of code `damaged-compression` or `batch-too-large`, without a place.
  */
 export function decompress(compression: CompressionName, compressed: Uint8Array, options: DecompressOptions = {}): Uint8Array {
@@ -67,7 +66,7 @@ export async function decompressAsync(
 }
 
 function maxBytesOf(compressed: Uint8Array, options: DecompressOptions): number {
-  return Math.min(outputLimit(compressed.length), options.maxDecompressedBytes ?? Number.POSITIVE_INFINITY);
+  return options.maxDecompressedBytes ?? outputLimit(compressed.length);
 }
 
 function callCustom(custom: Decompress, compression: CompressionName, compressed: Uint8Array, maxBytes: number): unknown {

@@ -13,7 +13,7 @@ const maxOutputBytes = 512 * 1024 * 1024;
  */
 const freeBytes = 16 * 1024 * 1024;
 
-/** The largest output for this number of compressed bytes, if nothing else is asked for. A few bytes thereby cannot fill the memory. */
+/** The largest output for this number of compressed bytes, if the user has set no limit. A few bytes thereby cannot fill the memory. */
 export function outputLimit(compressedBytes: number): number {
   return Math.min(maxOutputBytes, maxRatio * compressedBytes + freeBytes);
 }
@@ -21,7 +21,7 @@ export function outputLimit(compressedBytes: number): number {
 export function tooLarge(codec: string, compressedBytes: number, maxBytes: number): RecordBatchError {
   return new RecordBatchError(
     "batch-too-large",
-    `its ${compressedBytes} bytes of ${codec} become more than ${maxBytes} bytes. Use smaller batches (batch.size) if the producer is yours, or move the group past this one: a driver has no option for this limit`,
+    `its ${compressedBytes} bytes of ${codec} become more than ${maxBytes} bytes. If you trust the topic, set maxDecompressedBytes (of the driver, or of the reader) to more, which then is the only limit. If not, move the group past this batch`,
     { expected: `at most ${maxBytes} bytes`, found: "more" },
   );
 }
