@@ -31,9 +31,13 @@ async function serve({ does, brokers, stopsWhen, module = "./workers-module.mjs"
   const isOver = settled.then(() => true);
   while (!isReady(consumer.health()) && (await Promise.race([isOver, pass(20, false)])) !== true) {}
   say(does, "ready", {});
+  const reasons = new Set();
+  while ((await Promise.race([isOver, pass(100, false)])) !== true) {
+    consumer.health().reasons.forEach((reason) => reasons.add(reason));
+  }
   const outcome = await settled;
   await stopped;
-  say(does, "settled", { ...outcome, health: consumer.health() });
+  say(does, "settled", { ...outcome, health: consumer.health(), reasons: [...reasons] });
 }
 
 function isReady({ ready, workers }) {

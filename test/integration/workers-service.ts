@@ -17,6 +17,8 @@ export interface Scenario {
 /** A line that the service or one of its threads has said. */
 export interface Said {
   readonly does: string;
+  /** Of `settled`: every reason that health() has given since all threads had partitions. */
+  readonly reasons?: readonly string[];
   readonly what: "started" | "ready" | "loading" | "handling" | "closed" | "settled" | "ended";
   readonly worker?: number;
   readonly partition?: number;

@@ -88,6 +88,23 @@ describe.skipIf(!isBuilt)("a consumer with workers", () => {
     expect(livedOnMs).toBeLessThan(allowedMs);
   });
 
+  test("waits for what a module closes no longer than a stop may take, and says meanwhile what it waits for", async () => {
+    const shutdownTimeoutMs = 3_000;
+    const service = serve({ does: "never closes", shutdownTimeoutMs });
+    await service.until(({ what }) => what === "handling", 6);
+    service.signal("SIGTERM");
+    await service.until(({ what }) => what === "closed", 2);
+    const closedAt = performance.now();
+    const { settled } = await service.end();
+    const waitedMs = performance.now() - closedAt;
+    expect(settled.get("never closes")).toMatchObject({
+      error: null,
+      reasons: expect.arrayContaining(["worker 1: it waits for a function of its module's onStopped"]) as readonly string[],
+    });
+    expect(waitedMs).toBeGreaterThan(shutdownTimeoutMs - 500);
+    expect(waitedMs).toBeLessThan(shutdownTimeoutMs + allowedMs);
+  });
+
   test("stops waiting at a second signal, also for a thread that answers nothing, and for a module that does not load or close", async () => {
     const patient = { shutdownTimeoutMs: 60_000 };
     const others = [{ does: "never loads" }, { does: "never closes", ...patient }];

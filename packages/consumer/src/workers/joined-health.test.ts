@@ -20,8 +20,8 @@ function healthOf(change: Partial<Health>): Health {
   };
 }
 
-function reportOf(health: Health | null, silence: string | null = null): ThreadReport {
-  return { health, silence };
+function reportOf(health: Health | null, notice: string | null = null): ThreadReport {
+  return { health, notice };
 }
 
 const wait = { host: null, place: null, forMs: 5, failures: 0, cause: null };

@@ -13,8 +13,8 @@ export interface WorkersHealth extends Health {
 export interface ThreadReport {
   /** Null: it has given none yet. */
   readonly health: Health | null;
-  /** Why its health is old, or not there yet; null if it is not. */
-  readonly silence: string | null;
+  /** Why its health is old, or not there yet, or why the thread outlives its consumer; null if none of this is so. */
+  readonly notice: string | null;
 }
 
 /**
@@ -44,14 +44,14 @@ export function joinedHealth(state: LifecycleState, threads: readonly ThreadRepo
 }
 
 /** Before the start and after the end, all threads are what the whole is. */
-function reasonsOf({ health, silence }: ThreadReport, { phase }: LifecycleState): readonly string[] {
+function reasonsOf({ health, notice }: ThreadReport, { phase }: LifecycleState): readonly string[] {
   if (phase === "idle" || phase === "stopped") {
     return [];
   }
   if (health === null) {
-    return [silence ?? "it is loading its module"];
+    return [notice ?? "it is loading its module"];
   }
-  return silence === null ? health.reasons : [silence, ...health.reasons];
+  return notice === null ? health.reasons : [notice, ...health.reasons];
 }
 
 function sumOf(all: readonly Counts[]): Counts {

@@ -15,6 +15,8 @@ export interface WorkerThreadParts {
   readonly logger: Logger;
   /** `health.stuckAfterMs`. */
   readonly stuckAfterMs: number;
+  /** How long its module may take to close what it has opened, from when its consumer has stopped. */
+  readonly closeMs: () => number;
   /** Its health is another one, or it has stopped. */
   readonly changed: () => void;
   /** It cannot go on. Called once at most. */
@@ -43,7 +45,7 @@ export class WorkerThread {
   #isModuleClosed = false;
   #isEnded = false;
   #hasFailed = false;
-  #cancelLeftOpen: () => void = () => {};
+  #cancelEnd: () => void = () => {};
 
   constructor(parts: WorkerThreadParts) {
     this.#parts = parts;
@@ -86,9 +88,12 @@ export class WorkerThread {
     return this.#health;
   }
 
-  /** Why its health is old, or not there yet; null if it is not. */
-  get silence(): string | null {
-    return this.#isStopped ? null : this.#silence.reasonIn(this.#health?.phase ?? null);
+  /** Why its health is old, or not there yet, or why the thread outlives its consumer; null if none of this is so. */
+  get notice(): string | null {
+    if (!this.#isStopped) {
+      return this.#silence.reasonIn(this.#health?.phase ?? null);
+    }
+    return this.#isModuleClosed || this.#isEnded ? null : "it waits for a function of its module's onStopped";
   }
 
   get isStopped(): boolean {
@@ -151,20 +156,26 @@ export class WorkerThread {
         if (message.error !== null) {
           this.#failWith(toCarriedError(message.error));
         }
+        this.#endAfter(this.#parts.closeMs()); // its module has this time for itself, however early its consumer has stopped
         changed();
         return;
       case "module-closed":
         this.#isModuleClosed = true;
-        this.#cancelLeftOpen = systemClock.after(leftOpenMs, () => this.end());
+        this.#endAfter(leftOpenMs);
         return;
     }
+  }
+
+  #endAfter(delayMs: number): void {
+    this.#cancelEnd();
+    this.#cancelEnd = systemClock.after(delayMs, () => this.end());
   }
 
   #ended(exitCode: number): void {
     if (!this.#isStopped) {
       this.#fail(`ended with exit code ${exitCode} before its consumer had stopped`);
     }
-    this.#cancelLeftOpen();
+    this.#cancelEnd();
     this.#isStopped = true;
     this.#isEnded = true;
     this.#health = this.#health === null ? null : { ...this.#health, phase: "stopped", live: false, ready: false, assigned: [] };

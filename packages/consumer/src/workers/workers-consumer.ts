@@ -33,7 +33,7 @@ const looksPerSilence = 4;
 const graceMs = 1_000;
 /** As in a consumer: its close gets so long after nothing is waited for any more. */
 const forcedCloseMs = 1_000;
-const notStarted: ThreadReport = { health: null, silence: null };
+const notStarted: ThreadReport = { health: null, notice: null };
 
 /** Nothing is started before `run()`. Throws a `ConsumerError` that names a wrong option. */
 export function createWorkersConsumer(options: WorkersOptions): WorkersConsumer {
@@ -167,6 +167,7 @@ class ThreadedConsumer implements WorkersConsumer {
       resourceLimits,
       logger,
       stuckAfterMs: health.stuckAfterMs,
+      closeMs: () => Math.min(this.#closeMs(), maxTimerMs),
       changed: () => this.#changed(),
       failed: (error) => this.#dispatch({ type: "fail", error }),
     });
@@ -224,7 +225,7 @@ class ThreadedConsumer implements WorkersConsumer {
     this.#dispatch({ type: "closed" });
   }
 
-  /** Each thread closes its consumer within `closeMs`, and then what its module has opened. */
+  /** Each thread closes its consumer within `closeMs`, and then what its module has opened. A thread that has stopped has its own deadline. */
   #endAllAfter(closeMs: number): void {
     this.#after(2 * closeMs + graceMs, () => this.#endAll());
   }
