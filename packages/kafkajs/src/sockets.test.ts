@@ -20,6 +20,21 @@ test("a closed socket that is let go of over and over listens for nothing", asyn
   server.close();
 });
 
+test("a socket that is destroyed and let go of over and over, before it is closed, listens for nothing", async () => {
+  const server = createServer((accepted) => accepted.resume()).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const socket = new Sockets().factory({ host: "127.0.0.1", port, ssl: null as never, onConnect: () => {} }) as Socket;
+  await once(socket, "connect");
+  socket.destroy();
+  for (let waiting = 0; waiting < 20; waiting++) {
+    socket.unref();
+  }
+  expect(socket.listenerCount("connect")).toBe(0);
+  await once(socket, "close");
+  server.close();
+});
+
 test("a socket goes to the address that connectTo names", async () => {
   const server = createServer((accepted) => accepted.end(framed([Buffer.from("here")]))).listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -48,16 +48,14 @@ export class Sockets {
       ? connectTls({ ...address, ...identityOf(host, address), ...(tls === true ? {} : tls), ...receiving }, onConnect)
       : connectPlain({ host: address.host, port: address.port, ...receiving }, onConnect);
     reader.attach(socket);
+    withoutRepeats(socket);
     socket.setKeepAlive(true, keepAliveDelayMs);
     this.#open.set(socket, { broker: `${host}:${port}`, sinceMs: Date.now(), tap });
     if (this.#isEnded) {
       end(socket, closedError);
     }
     this.#listen(socket);
-    socket.once("close", () => {
-      this.#open.delete(socket);
-      endRepeats(socket);
-    });
+    socket.once("close", () => void this.#open.delete(socket));
     return socket;
   };
 
@@ -130,11 +128,13 @@ function identityOf(host: string, address: BrokerAddress): ConnectionOptions {
 }
 
 /**
- * kafkajs ends a broker's last socket again at each of its own restarts. If that socket is closed, Node waits with the end until it connects,
- * which never happens. Each time a listener is added, and the eleventh causes a warning.
+ * kafkajs lets go of a socket for each of those that wait for the end of its requests, all at once if a broker is killed, and of a broker's last
+ * socket at each of its own restarts. If that socket is destroyed, Node waits with it until the socket connects, which never happens. Each time a
+ * listener is added, and the eleventh causes a warning.
  */
-function endRepeats(socket: Socket): void {
-  socket.unref = () => socket;
+function withoutRepeats(socket: Socket): void {
+  const unref = socket.unref.bind(socket);
+  socket.unref = () => (socket.destroyed ? socket : unref());
 }
 
 /** Ends a socket with an error, because kafkajs would otherwise wait for its answers for ever. If kafkajs has ended it itself, without one. */
