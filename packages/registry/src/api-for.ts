@@ -1,4 +1,4 @@
-import type { SchemaId } from "@cdckit/decode";
+import type { ApicurioIdSpace, SchemaId } from "@cdckit/decode";
 import { ApicurioApi, type ArtifactPlace } from "./apicurio-api.ts";
 import { ConfluentApi, provingQuestions } from "./confluent-api.ts";
 import { isRegistryError } from "./errors.ts";
@@ -18,7 +18,12 @@ export function apiFor({ endpoints, dialect, numericIds }: ResolvedRegistryOptio
     return confluent;
   }
   const beside = { version: "v2", numericIds, prefix: besideCompatible } as const;
-  return new CompatibleApi(confluent, new ApicurioApi(provenByCompatible(ask), beside), new ApicurioApi(optionally(ask), beside));
+  const apis = {
+    confluent,
+    apicurio: new ApicurioApi(provenByCompatible(ask), beside),
+    optional: new ApicurioApi(optionally(ask), beside),
+  };
+  return new CompatibleApi(apis, numericIds);
 }
 
 /** A proxy may offer the compatible API alone. If that one answers, the other one is not there, which is no outage. */
@@ -42,20 +47,29 @@ const besideCompatible = "/../../registry/v2";
 const apicurioOnly = /^(?:contentHash|artifact):/;
 
 /**
- * Apicurio at its Confluent-compatible API. Numbers are asked for there; ids that only Apicurio has are asked for by its own API.
+ * Apicurio at its Confluent-compatible API. Numbers are asked for there, where they are content ids; ids that only Apicurio has, and numbers that
+ * are global ids, are asked for by its own API.
  */
 class CompatibleApi implements RegistryApi {
   readonly #confluent: ConfluentApi;
   readonly #apicurio: ApicurioApi;
   readonly #optional: ApicurioApi;
+  readonly #numericIds: ApicurioIdSpace;
 
-  constructor(confluent: ConfluentApi, apicurio: ApicurioApi, optional: ApicurioApi) {
+  constructor(
+    { confluent, apicurio, optional }: { readonly confluent: ConfluentApi; readonly apicurio: ApicurioApi; readonly optional: ApicurioApi },
+    numericIds: ApicurioIdSpace,
+  ) {
     this.#confluent = confluent;
     this.#apicurio = apicurio;
     this.#optional = optional;
+    this.#numericIds = numericIds;
   }
 
   async schemaById(id: SchemaId): Promise<UnresolvedSchema<ReferencePlace>> {
+    if (typeof id === "number" && this.#numericIds === "globalId") {
+      return this.#apicurio.schemaById(id);
+    }
     if (apicurioIdOf(id) !== null || (typeof id === "string" && apicurioOnly.test(id))) {
       return this.#apicurio.schemaById(id);
     }
@@ -81,7 +95,7 @@ class CompatibleApi implements RegistryApi {
   }
 
   latestVersion(subject: string): Promise<SubjectVersion> {
-    return this.#confluent.latestVersion(subject);
+    return this.#numericIds === "globalId" ? this.#apicurio.latestVersion(subject) : this.#confluent.latestVersion(subject);
   }
 
   subjects(): Promise<readonly string[]> {

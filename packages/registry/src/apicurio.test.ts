@@ -161,6 +161,24 @@ describe("Apicurio asked by the Confluent API", () => {
     const registry = createRegistry({ url: `${server.url}/apis/ccompat/v7` });
     expect((await registry.load(5)).schema).toContain("Compatible");
     expect((await registry.load("globalId:5")).schema).toBe(address);
+    const global = createRegistry({ url: `${server.url}/apis/ccompat/v7`, numericIds: "globalId" });
+    expect((await global.load(5)).schema, "its Confluent API has no global ids").toBe(address);
+  });
+
+  test("the latest version has the id by which numbers are read", async () => {
+    const found = { schema: order, schemaType: "AVRO", id: 5, version: 1, subject: "orders" };
+    const server = await serve(
+      answers({
+        "/apis/ccompat/v7/subjects/orders/versions/latest": found,
+        "/apis/registry/v2/groups/default/artifacts/orders/meta": { globalId: 6, contentId: 5, version: "1", type: "AVRO" },
+        "/apis/registry/v2/ids/globalIds/6": JSON.parse(order),
+        "/apis/registry/v2/ids/globalIds/6/references": [],
+        "/apis/registry/v2/search/artifacts?globalId=6": { artifacts: [{ type: "AVRO" }], count: 1 },
+      }),
+    );
+    const url = `${server.url}/apis/ccompat/v7`;
+    expect(await createRegistry({ url }).latest("orders")).toMatchObject({ id: 5 });
+    expect(await createRegistry({ url, numericIds: "globalId" }).latest("orders")).toMatchObject({ id: 6 });
   });
 
   const compatible: Readonly<Record<string, unknown>> = {
