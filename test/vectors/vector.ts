@@ -30,7 +30,7 @@ export interface Vector {
   readonly value: WrittenBytes | null;
   /** Values of records of the same topic that are decoded before, to show that what they teach does no harm. */
   readonly seenBefore?: readonly (WrittenBytes | null)[];
-  readonly schemas?: readonly { readonly id: number | string; readonly schema: unknown; readonly schemaType?: "AVRO" | "JSON" | "PROTOBUF" }[];
+  readonly schemas?: readonly { readonly id: number | string; readonly schema: unknown; readonly schemaType?: RegisteredSchema["schemaType"] }[];
   readonly options?: Pick<DecoderOptions, "values" | "topics" | "limits">;
   /** Whether the decoder learns from schema changes; said of the first record of a topic. */
   readonly learnsSchemaChanges?: true;

@@ -164,9 +164,10 @@ export interface DecoderOptions {
   /** Further sources of column semantics for values without types. A topic's `columns` have priority over them. */
   readonly learn?: LearnOptions;
   /**
-   * The kind of the eight-byte ids that Apicurio's serializers write before payloads. The ids do not state it. Version 3 writes content
-   * ids, unless `apicurio.registry.use-id` is `globalId`. Version 2 writes global ids.
-   * @default "globalId"
+   * The kind of the eight-byte ids that Apicurio's serializers write before payloads, and of the ids in the JSON of its ExtJsonConverter. The
+   * ids do not state it. Version 3 writes content ids, unless `apicurio.registry.use-id` is `globalId`. Version 2 writes global ids.
+   * @default found for each message: an id is of the kind whose schema exists, fits, and is named after the topic, if only one does. If both
+   * may be right, eight bytes are a global id, and the id in JSON is a content id
    */
   readonly apicurioIds?: ApicurioIdSpace;
   /** Your own formats. They are asked before the built-in formats of their layer. */

@@ -19,7 +19,7 @@ export type BitsMode = "string" | "bytes" | "bigint";
  */
 export type ValidationMode = "off" | "sampled" | "on";
 
-/** The kind of an Apicurio id of eight bytes: versions of artifacts (global ids), or contents (content ids), each counted from 1. */
+/** The kind of an Apicurio id: versions of artifacts (global ids), or contents (content ids), each counted from 1. */
 export type ApicurioIdSpace = "globalId" | "contentId";
 
 /** How Debezium writes bytes: its `binary.handling.mode`. */
@@ -239,10 +239,10 @@ export function resolveValidation(mode: ValidationMode | undefined, validator: J
   return { validator, interval: intervals[chosen] };
 }
 
-/** The kind of ids. Throws a `TypeError` with the valid kinds if it is unknown. */
-export function resolveApicurioIds(space: ApicurioIdSpace = "globalId"): ApicurioIdSpace {
-  if (space !== "globalId" && space !== "contentId") {
+/** The kind of ids; null if none is stated. Throws a `TypeError` with the valid kinds if it is unknown. */
+export function resolveApicurioIds(space: ApicurioIdSpace | undefined): ApicurioIdSpace | null {
+  if (space !== undefined && space !== "globalId" && space !== "contentId") {
     throw new TypeError(`apicurioIds must be globalId or contentId, got ${String(space)}`);
   }
-  return space;
+  return space ?? null;
 }

@@ -114,7 +114,7 @@ export class Engine {
       (encoding) => encoding.schemaType === schemaType && (announced === undefined || encoding.name === announced),
     );
     if (found === undefined) {
-      const known = this.formats.schemaEncodings.map((encoding) => encoding.schemaType).join(", ");
+      const known = [...new Set(this.formats.schemaEncodings.map((encoding) => encoding.schemaType))].join(", ");
       throw new DecodeError(
         "unsupported-format",
         `expected a schema of a type that can be read (${known}), found ${announced ?? schemaType}`,

@@ -32,7 +32,7 @@ import { ticdcCanalJson } from "../envelope/ticdc-canal-json/envelope.ts";
 import { ticdcOpenIn } from "../envelope/ticdc-open/envelope.ts";
 import { ticdcSimple } from "../envelope/ticdc-simple/envelope.ts";
 import { wal2json } from "../envelope/wal2json/envelope.ts";
-import { apicurio, apicurioHeaderWith, apicurioJson, apicurioWith } from "../framing/apicurio/recognise.ts";
+import { apicurio, apicurioHeaderWith, apicurioJson, apicurioJsonWith, apicurioWith } from "../framing/apicurio/recognise.ts";
 import { azure, azureHeader } from "../framing/azure/recognise.ts";
 import { buf } from "../framing/buf/recognise.ts";
 import { confluentGuid, confluentGuidHeader } from "../framing/confluent-guid/recognise.ts";
@@ -128,8 +128,12 @@ export function isUntypedOfDebezium({ encoding, envelope }: CdcEvent): boolean {
 }
 
 /** The built-in formats, with the user's own formats before them. */
-export function formatsWith(own: Partial<Formats> = {}, apicurioIds: ApicurioIdSpace = "globalId"): AllFormats {
-  const builtIn = framings.map((framing) => (framing === apicurio ? apicurioWith(apicurioIds) : framing));
+export function formatsWith(own: Partial<Formats> = {}, apicurioIds: ApicurioIdSpace | null = null): AllFormats {
+  const stated = new Map([
+    [apicurio, apicurioWith(apicurioIds)],
+    [apicurioJson, apicurioJsonWith(apicurioIds)],
+  ]);
+  const builtIn = framings.map((framing) => stated.get(framing) ?? framing);
   return {
     textEncodings,
     raw: { text, bytes },

@@ -64,7 +64,8 @@ export function identityError(id: SchemaId, typeName: string | null, belongs: st
     "schema-mismatch",
     `expected schema id ${id} to lead to the schema that this message was written with, found that the registry's id ${id} is ${typeName ?? "a schema without a name"}, ` +
       `${belongs}. An Apicurio converter with as-confluent writes global ids, and its registry's Confluent API reads them as content ids: ` +
-      "set apicurio.registry.use-id=contentId on the converter, or apicurio.ccompat.legacy-id-mode.enabled=true on the registry. " +
+      "set apicurio.registry.use-id=contentId on the converter, or apicurio.ccompat.legacy-id-mode.enabled=true on the registry, " +
+      'or read with the registry option numericIds: "globalId". ' +
       `If the id is right and the topic was renamed, set ${topicOption("schemaIdentity")} to "trust"`,
     cause === undefined ? {} : { cause },
   );

@@ -79,6 +79,12 @@ export interface Framing {
 export interface Frame {
   /** The id to ask the schema source for; null if the message names no schema, or if `schema` is set. */
   readonly schemaId: SchemaId | null;
+  /**
+   * What the same bytes name if `schemaId` is not the schema that the message was written with: some serializers write one of two kinds of
+   * numbers, and do not say which. It is asked for if `schemaId` does not exist, does not fit, or belongs to another topic.
+   * @default the bytes name nothing else
+   */
+  readonly otherSchemaId?: SchemaId;
   /** The schema itself, if the message carries it. */
   readonly schema?: RegisteredSchema;
   /** The encoding of the payload, if the frame states one that differs from the schema's own encoding (Avro written as JSON). */

@@ -1,5 +1,6 @@
-import { type DecodeError, isDecodeError } from "../../errors.ts";
+import { type DecodeError, type DecodeErrorCode, isDecodeError } from "../../errors.ts";
 import type { Frame, Framing } from "../../framing/framing.ts";
+import { debeziumNamespace } from "../schema-identity.ts";
 import type { SideMessage } from "../side-message.ts";
 import type { SideResult } from "../side-result.ts";
 import type { SideTools } from "../side-tools.ts";
@@ -10,23 +11,70 @@ export interface Framed {
 }
 
 /** Reads the payload of a frame. If it is certain that its schema does not exist, returns the error that says so. */
-export function readUnlessUnknown({ frames }: SideTools, message: SideMessage, { framing, frame }: Framed): SideResult | DecodeError {
+export function readUnlessUnknown(side: SideTools, message: SideMessage, framed: Framed): SideResult | DecodeError {
+  const { framing, frame } = framed;
+  const { otherSchemaId } = frame;
+  const read =
+    otherSchemaId === undefined
+      ? attempt(side, message, framed)
+      : readByEither(side, message, [framed, { framing, frame: { ...frame, schemaId: otherSchemaId } }]);
+  if (isDecodeError(read) && !isCertainlyUnknown(read)) {
+    throw read;
+  }
+  return read;
+}
+
+/**
+ * Reads a payload by the likelier one of two ids, unless only the other one can be right. The message was written with one of the two: if the
+ * one does not exist or does not fit, it is the other that fits. Two schemas may have the same fields, so that both fit: then it is the one that
+ * Debezium named after this topic.
+ */
+function readByEither(side: SideTools, message: SideMessage, [likely, other]: readonly [Framed, Framed]): SideResult | DecodeError {
+  const first = attempt(side, message, likely);
+  const failed = isDecodeError(first);
+  if (failed ? !isWrongId(first) : first.status === "pending" || first.route.namespaceToCheck === null) {
+    return first;
+  }
+  const second = attempt(side, message, other);
+  if (isDecodeError(second)) {
+    if (failed) {
+      return second.retriable ? second : first;
+    }
+  } else if (failed || second.status === "pending" || isNamedAfterTopic(second)) {
+    return second;
+  }
+  return attempt(side, message, likely); // both attempts fill in the same result
+}
+
+function attempt({ frames, result }: SideTools, message: SideMessage, { framing, frame }: Framed): SideResult | DecodeError {
+  result.begin();
   try {
     return frames.read(framing, frame, message.failed);
   } catch (error) {
-    if (!isCertainlyUnknown(error)) {
+    if (!isDecodeError(error)) {
       throw error;
     }
     return error;
   }
 }
 
+function isNamedAfterTopic({ route }: SideResult): boolean {
+  return route.namespaceToCheck === null && debeziumNamespace(route.typeName) !== null;
+}
+
+/** Whether the id led to no schema, or to one that the payload does not fit. An outage, or a refusal, says nothing of the id. */
+function isWrongId(error: DecodeError): boolean {
+  return error.code === "schema-not-found" ? isCertainlyUnknown(error) : !ofSource.has(error.code);
+}
+
+const ofSource: ReadonlySet<DecodeErrorCode> = new Set(["schema-source-missing", "schema-unavailable", "schema-refused"]);
+
 /**
  * Whether it is certain that the schema does not exist: the source has said so, or there is no source. An outage, or a missing reference,
  * is not certain.
  */
-function isCertainlyUnknown(error: unknown): error is DecodeError {
-  if (!isDecodeError(error) || (error.code !== "schema-not-found" && error.code !== "schema-source-missing")) {
+function isCertainlyUnknown(error: DecodeError): boolean {
+  if (error.code !== "schema-not-found" && error.code !== "schema-source-missing") {
     return false;
   }
   const { cause } = error;

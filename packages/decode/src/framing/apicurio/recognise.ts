@@ -17,16 +17,16 @@ const longFramePrefix: Buffer = Buffer.alloc(5);
  * Apicurio's frame with an id of eight bytes: `00 | id: int64, big-endian | payload`. A message is taken only if the first four bytes of
  * the id are zero, as in Apicurio's OptimisticFallbackIdHandler. The form with an id of four bytes is Confluent's.
  *
- * Nothing in the message says whether the id is a global id or a content id. It is a global id unless the user says otherwise: version 2 of
- * Apicurio's serializers writes eight bytes and global ids by default, and version 3 writes eight bytes only if it is configured to.
+ * Nothing in the message says whether the id is a global id or a content id. Unless the user says it, the global id is tried first: version 2
+ * of Apicurio's serializers writes eight bytes and global ids by default, and version 3 writes eight bytes only if it is configured to.
  */
-export function apicurioWith(longIds: ApicurioIdSpace): Framing {
+export function apicurioWith(space: ApicurioIdSpace | null): Framing {
   return {
     name: "apicurio",
     headerNames: [],
     recognise: ({ bytes, start, end }) => longIdEvidence(bytes, start, end),
     open: ({ bytes, start, end }) => ({
-      schemaId: `${longIds}:${bytes.readBigUInt64BE(start + 1)}`,
+      ...idsIn(space, "globalId", String(bytes.readBigUInt64BE(start + 1))),
       payloads: [{ bytes, start: start + longFrameLength, end, count: 1 }],
     }),
     choices: messageChoices,
@@ -34,7 +34,7 @@ export function apicurioWith(longIds: ApicurioIdSpace): Framing {
   };
 }
 
-export const apicurio: Framing = apicurioWith("globalId");
+export const apicurio: Framing = apicurioWith(null);
 
 /**
  * Apicurio's ids in headers, and schemas that a header carries. The message is the payload, after the name of its type if the schema is
@@ -54,22 +54,33 @@ export function apicurioHeaderWith(jsonEncoding: EncodingName): Framing {
 }
 
 /**
- * Apicurio's ExtJsonConverter: `{"schemaId":<content id>,"payload":<JSON>}`, with a schema of Kafka Connect. A user's row may have the same
- * two fields. In that case no registry knows its id.
+ * Apicurio's ExtJsonConverter: `{"schemaId":<id>,"payload":<JSON>}`, with a schema of Kafka Connect. A user's row may have the same two
+ * fields. In that case no registry knows its id. Version 2 of the converter writes global ids, and version 3 content ids. Unless the user says
+ * which, the content id is tried first.
  */
-export const apicurioJson: Framing = {
-  name: "apicurio",
-  headerNames: [],
-  recognise: ({ bytes, start, end }) => {
-    const id = jsonEnvelopeId(bytes, start, end);
-    return id === null ? null : `exactly the fields schemaId and payload, and the content id ${id}`;
-  },
-  open: ({ bytes, start, end }) => ({
-    schemaId: `contentId:${jsonEnvelopeId(bytes, start, end)}`,
-    payloads: [{ bytes, start: jsonPayloadStart(bytes, start, end), end: end - 1, count: 1 }],
-  }),
-  prefixes: [idKey],
-};
+export function apicurioJsonWith(space: ApicurioIdSpace | null): Framing {
+  return {
+    name: "apicurio",
+    headerNames: [],
+    recognise: ({ bytes, start, end }) => {
+      const id = jsonEnvelopeId(bytes, start, end);
+      return id === null ? null : `exactly the fields schemaId and payload, and the id ${id}`;
+    },
+    open: ({ bytes, start, end }) => ({
+      ...idsIn(space, "contentId", String(jsonEnvelopeId(bytes, start, end))),
+      payloads: [{ bytes, start: jsonPayloadStart(bytes, start, end), end: end - 1, count: 1 }],
+    }),
+    prefixes: [idKey],
+  };
+}
+
+export const apicurioJson: Framing = apicurioJsonWith(null);
+
+/** The ids that a number may stand for: one, if the user says of which kind it is. */
+function idsIn(space: ApicurioIdSpace | null, likely: ApicurioIdSpace, id: string): Pick<Frame, "schemaId" | "otherSchemaId"> {
+  const other = likely === "globalId" ? "contentId" : "globalId";
+  return space === null ? { schemaId: `${likely}:${id}`, otherSchemaId: `${other}:${id}` } : { schemaId: `${space}:${id}` };
+}
 
 function longIdEvidence(bytes: Buffer, start: number, end: number): string | null {
   if (end - start < longFrameLength || bytes[start] !== 0 || bytes.readUInt32BE(start + 1) !== 0) {
