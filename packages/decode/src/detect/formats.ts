@@ -129,11 +129,11 @@ export function isUntypedOfDebezium({ encoding, envelope }: CdcEvent): boolean {
 
 /** The built-in formats, with the user's own formats before them. */
 export function formatsWith(own: Partial<Formats> = {}, apicurioIds: ApicurioIdSpace | null = null): AllFormats {
-  const stated = new Map([
+  const declared = new Map([
     [apicurio, apicurioWith(apicurioIds)],
     [apicurioJson, apicurioJsonWith(apicurioIds)],
   ]);
-  const builtIn = framings.map((framing) => stated.get(framing) ?? framing);
+  const builtIn = framings.map((framing) => declared.get(framing) ?? framing);
   return {
     textEncodings,
     raw: { text, bytes },
