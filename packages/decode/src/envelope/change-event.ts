@@ -23,6 +23,20 @@ export type SourceFields = Readonly<Record<string, unknown>> & {
   readonly ts_ms?: unknown;
 };
 
+/** The same fields, for envelopes that make them for each record. No literal, for the reason that `plainConstructor` gives. */
+export class DeclaredFields implements SourceFields {
+  readonly [name: string]: unknown;
+  readonly source: unknown;
+  readonly transaction: unknown;
+  readonly ts_ms: unknown;
+
+  constructor(source: unknown, tsMs: unknown = null, transaction: unknown = null) {
+    this.source = source;
+    this.transaction = transaction;
+    this.ts_ms = tsMs;
+  }
+}
+
 /** A change from any envelope. The source block is kept as it was read, and is converted to the API's form on first access. */
 export class EnvelopedChange extends RecordEvent implements ChangeEvent {
   readonly op: Operation;

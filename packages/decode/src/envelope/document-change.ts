@@ -5,6 +5,7 @@ import { EnvelopedChange } from "./change-event.ts";
 import type { EnvelopeScope } from "./envelope.ts";
 import type { Origin } from "./origin.ts";
 import { isBlock, numberOrNull, scalarText } from "./source.ts";
+import { plainConstructor } from "./plain-constructor.ts";
 
 /** A change of a document. It may come with a list of the changed parts. */
 export class DocumentChange extends EnvelopedChange {
@@ -105,14 +106,20 @@ export function updateDescriptionOf(value: unknown, scope: EnvelopeScope): Updat
     return null;
   }
   const { removedFields, truncatedArrays } = value;
-  return {
-    updatedFields: documentOf(value["updatedFields"], scope),
-    removedFields: Array.isArray(removedFields) ? removedFields.filter((name) => typeof name === "string") : [],
-    truncatedArrays: Array.isArray(truncatedArrays)
-      ? truncatedArrays.filter(isBlock).map((cut) => ({
-          field: scalarText(cut["field"]) ?? "",
-          size: numberOrNull(cut["size"] ?? cut["newSize"]) ?? 0,
-        }))
-      : [],
-  };
+  const cuts = Array.isArray(truncatedArrays) ? truncatedArrays.filter(isBlock) : [];
+  return new Description(
+    documentOf(value["updatedFields"], scope),
+    Array.isArray(removedFields) ? removedFields.filter((name) => typeof name === "string") : [],
+    cuts.map((cut) => ({ field: scalarText(cut["field"]) ?? "", size: numberOrNull(cut["size"] ?? cut["newSize"]) ?? 0 })),
+  ) as unknown as UpdateDescription; // it has these three fields
 }
+
+const Description = plainConstructor(function (
+  updatedFields: UpdateDescription["updatedFields"],
+  removedFields: UpdateDescription["removedFields"],
+  truncatedArrays: UpdateDescription["truncatedArrays"],
+) {
+  this["updatedFields"] = updatedFields;
+  this["removedFields"] = removedFields;
+  this["truncatedArrays"] = truncatedArrays;
+});

@@ -1,7 +1,7 @@
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
 import type { SqlTexts } from "../../values/sql-text.ts";
-import { EnvelopedChange } from "../change-event.ts";
+import { DeclaredFields, EnvelopedChange } from "../change-event.ts";
 import { Heartbeat, SchemaChange, TransactionBoundary, Truncate, UnknownValue } from "../control-events.ts";
 import type { Origin } from "../origin.ts";
 import { checkEventCount } from "../event-count.ts";
@@ -11,6 +11,8 @@ import { sqlTextsOf } from "../sql-columns.ts";
 import { columnType } from "./column-type.ts";
 import { jdbcTypes } from "./jdbc-types.ts";
 import { eventsOf } from "../events-of.ts";
+import { plainConstructor, setIfDefined } from "../plain-constructor.ts";
+import { tableNamed } from "../table-text.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -40,8 +42,8 @@ export function openEntries({ batchId, entries }: Block, origin: Origin): readon
 
 function openEntry(entry: Block, batchId: unknown, texts: SqlTexts, origin: Origin): readonly CdcEvent[] {
   const header = isBlock(entry["header"]) ? entry["header"] : {};
-  const table = { database: textOrNull(header["schemaName"]) ?? "", name: textOrNull(header["tableName"]) ?? "" };
-  const source = sourceBlock(header, table, batchId);
+  const table = tableNamed(textOrNull(header["schemaName"]) ?? "", undefined, textOrNull(header["tableName"]) ?? "");
+  const source = new SourceBlock(header, table, batchId);
   const { rowChange, transactionBegin, transactionEnd, entryType } = entry;
   if (isBlock(rowChange)) {
     return openRowChange(rowChange, table, source, texts, origin);
@@ -72,7 +74,7 @@ function openRowChange(change: Block, table: TableName, source: Block, texts: Sq
     const before = op === "create" ? null : columnsOf(row["beforeColumns"], texts, isCanal);
     const after = op === "delete" ? null : columnsOf(row["afterColumns"], texts, isCanal);
     const key = keyOf(op === "delete" ? row["beforeColumns"] : row["afterColumns"], after ?? before);
-    return new EnvelopedChange(op, table, before, after, { source, ts_ms: tsMs }, withKey(origin, key));
+    return new EnvelopedChange(op, table, before, after, new DeclaredFields(source, tsMs), withKey(origin, key));
   });
 }
 
@@ -105,19 +107,16 @@ function keyOf(columns: unknown, row: Columns | null): Columns | null {
   return Object.keys(key).length === 0 ? null : key;
 }
 
-function sourceBlock(header: Block, table: TableName, batchId: unknown): Block {
+const SourceBlock = plainConstructor(function (header: Block, table: TableName, batchId: unknown) {
   const { executeTime, logfileName, logfileOffset, serverId, gtid } = header;
-  const block = {
-    connector: "mysql",
-    db: table.database,
-    table: table.name,
-    ts_ms: executeTime,
-    snapshot: "false",
-    id: batchId,
-    gtid: textOrNull(gtid) || undefined,
-    file: textOrNull(logfileName) || undefined,
-    pos: logfileOffset,
-    server_id: serverId,
-  };
-  return Object.fromEntries(Object.entries(block).filter(([, field]) => field !== undefined && field !== null));
-}
+  this["connector"] = "mysql";
+  this["db"] = table.database;
+  this["table"] = table.name;
+  setIfDefined(this, "ts_ms", executeTime ?? undefined);
+  this["snapshot"] = "false";
+  setIfDefined(this, "id", batchId ?? undefined);
+  setIfDefined(this, "gtid", textOrNull(gtid) || undefined);
+  setIfDefined(this, "file", textOrNull(logfileName) || undefined);
+  setIfDefined(this, "pos", logfileOffset ?? undefined);
+  setIfDefined(this, "server_id", serverId ?? undefined);
+});

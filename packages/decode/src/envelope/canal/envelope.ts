@@ -4,6 +4,7 @@ import { isBlock } from "../source.ts";
 import { openEntries } from "./entries.ts";
 import { openFlatMessage } from "./flat-message.ts";
 import { messagesName, recogniseCanal } from "./recognise.ts";
+import { type Fields, setIfDefined } from "../plain-constructor.ts";
 
 export const membersOfFlatMessage: readonly string[] =
   "id database table pkNames isDdl type es ts sql sqlType mysqlType old data gtid".split(" ");
@@ -20,7 +21,10 @@ export const canal: EnvelopeFormat = {
   planFor: (shape) => (shape.fields?.includes("mysqlType") === true ? { ...readEverything, numbers: "exact" } : readEverything),
   membersOf: () => members,
   open: (value, origin) =>
-    isBlock(value) && isBlock(value[messagesName])
-      ? openEntries(value[messagesName], origin)
-      : openFlatMessage(value, origin, (message) => ({ connector: "mysql", gtid: message["gtid"] || undefined })),
+    isBlock(value) && isBlock(value[messagesName]) ? openEntries(value[messagesName], origin) : openFlatMessage(value, origin, addPosition),
 };
+
+function addPosition(source: Fields, message: Readonly<Record<string, unknown>>): void {
+  source["connector"] = "mysql";
+  setIfDefined(source, "gtid", message["gtid"] || undefined);
+}

@@ -1,6 +1,6 @@
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import type { MembersAs, SqlConversion } from "../../values/sql-text.ts";
-import { EnvelopedChange } from "../change-event.ts";
+import { DeclaredFields, EnvelopedChange } from "../change-event.ts";
 import { SchemaChange, Truncate, UnknownValue } from "../control-events.ts";
 import type { Origin } from "../origin.ts";
 import { checkEventCount } from "../event-count.ts";
@@ -10,6 +10,8 @@ import { convertColumns, sqlTextsOf } from "../sql-columns.ts";
 import { columnType } from "./column-type.ts";
 import { jdbcTypes } from "./jdbc-types.ts";
 import { eventsOf } from "../events-of.ts";
+import { type Fields, plainConstructor, setIfDefined } from "../plain-constructor.ts";
+import { tableNamed } from "../table-text.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -21,10 +23,14 @@ const operations: ReadonlyMap<string, Operation> = new Map<string, Operation>([
 ]);
 
 /**
- * The events of a flat message, or null if the values do not fit one. `position` gives the fields of the source that say where the change
+ * The events of a flat message, or null if the values do not fit one. `addPosition` adds the fields to the source that say where the change
  * was made.
  */
-export function openFlatMessage(value: unknown, origin: Origin, position: (message: Block) => Block): readonly CdcEvent[] | null {
+export function openFlatMessage(
+  value: unknown,
+  origin: Origin,
+  addPosition: (source: Fields, message: Block) => void,
+): readonly CdcEvent[] | null {
   if (!isBlock(value) || typeof value["isDdl"] !== "boolean" || typeof value["type"] !== "string") {
     return null;
   }
@@ -32,9 +38,9 @@ export function openFlatMessage(value: unknown, origin: Origin, position: (messa
   if (typeof value["database"] !== "string" && value["database"] !== null) {
     return null;
   }
-  const table = { database: textOrNull(value["database"]) ?? "", name: textOrNull(value["table"]) ?? "" };
+  const table = tableNamed(textOrNull(value["database"]) ?? "", undefined, textOrNull(value["table"]) ?? "");
   const op = operations.get(type);
-  const source = sourceBlock(value, table, op === "read", position(value));
+  const source = new SourceBlock(value, table, op === "read", addPosition);
   if (isDdl) {
     return eventsOf(ddlEvent(type, table, value, source, origin));
   }
@@ -71,7 +77,7 @@ function rowEvents(op: Operation, table: TableName, data: readonly Columns[], va
     const previous = op === "update" && isBlock(changed) ? { ...row, ...convertColumns(changed, conversionOf) } : null;
     const before = op === "delete" ? row : previous;
     const keyed = withKey(origin, keyColumns(row, names));
-    return new EnvelopedChange(op, table, before, op === "delete" ? null : row, { source, ts_ms: value["ts"] }, keyed);
+    return new EnvelopedChange(op, table, before, op === "delete" ? null : row, new DeclaredFields(source, value["ts"]), keyed);
   });
 }
 
@@ -99,10 +105,19 @@ function jdbcTypeOf(sqlType: unknown, name: string): string | undefined {
   return isBlock(sqlType) && Object.hasOwn(sqlType, name) ? jdbcTypes.get(numberOrNull(sqlType[name]) ?? Number.NaN) : undefined;
 }
 
-function sourceBlock(value: Block, table: TableName, isSnapshot: boolean, position: Block): Block {
-  const block = { db: table.database, table: table.name, ts_ms: value["es"], snapshot: isSnapshot ? "true" : "false", id: value["id"] };
-  return Object.fromEntries(Object.entries({ ...block, ...position }).filter(([, field]) => field !== undefined && field !== null));
-}
+const SourceBlock = plainConstructor(function (
+  value: Block,
+  table: TableName,
+  isSnapshot: boolean,
+  addPosition: (source: Fields, message: Block) => void,
+) {
+  this["db"] = table.database;
+  this["table"] = table.name;
+  setIfDefined(this, "ts_ms", value["es"] ?? undefined);
+  this["snapshot"] = isSnapshot ? "true" : "false";
+  setIfDefined(this, "id", value["id"] ?? undefined);
+  addPosition(this, value);
+});
 
 function ddlEvent(type: string, table: TableName, value: Block, source: Block, origin: Origin): CdcEvent {
   const { ts, sql } = value;

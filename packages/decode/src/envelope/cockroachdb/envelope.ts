@@ -1,6 +1,6 @@
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
-import { EnvelopedChange } from "../change-event.ts";
+import { DeclaredFields, EnvelopedChange } from "../change-event.ts";
 import { Watermark } from "../control-events.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import { extraOf } from "../extra.ts";
@@ -9,6 +9,8 @@ import { bigintOrNull, isBlock, textOrNull } from "../source.ts";
 import { type HybridTime, hybridTimeOf } from "./clock.ts";
 import { membersOfChangefeed, recogniseChangefeed } from "./recognise.ts";
 import { eventsOf } from "../events-of.ts";
+import { plainConstructor, setIfDefined } from "../plain-constructor.ts";
+import { tableNamed } from "../table-text.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -72,7 +74,7 @@ function openBare(value: Block, meta: Block, origin: Origin): readonly CdcEvent[
   const after = Object.keys(row).length === 0 ? null : row;
   const extra = extraOf(meta, metaMembers);
   const kept = extra === null ? origin : origin.withExtra({ __crdb__: extra });
-  return eventsOf(change(after === null ? "delete" : "update", null, after, sourceBlock({}, meta, time), null, kept));
+  return eventsOf(change(after === null ? "delete" : "update", null, after, new SourceBlock({}, meta, time), null, kept));
 }
 
 const metaMembers: ReadonlySet<string> = new Set(["updated", "mvcc_timestamp", "key", "topic"]);
@@ -89,7 +91,7 @@ function openWrapped(value: Block, after: Columns | null, origin: Origin): reado
   const before = isBlock(value["before"]) ? value["before"] : null;
   const isInsert = before === null && "before" in value;
   const op: Operation = after === null ? "delete" : isInsert ? "create" : "update";
-  return eventsOf(change(op, before, after, sourceBlock({}, value, time), null, origin));
+  return eventsOf(change(op, before, after, new SourceBlock({}, value, time), null, origin));
 }
 
 const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
@@ -106,7 +108,7 @@ function openEnriched(value: Block, after: Columns | null, origin: Origin): read
   }
   const source = isBlock(value["source"]) ? value["source"] : {};
   const before = isBlock(value["before"]) ? value["before"] : null;
-  return eventsOf(change(op, before, after, sourceBlock(source, source, commitTime(source)), Number(sent / 1_000_000n), origin));
+  return eventsOf(change(op, before, after, new SourceBlock(source, source, commitTime(source)), Number(sent / 1_000_000n), origin));
 }
 
 /** The year 2001. A smaller `ts_ns` is a user's own column that counts something else. */
@@ -117,14 +119,24 @@ function commitTime(meta: Block): HybridTime | null {
 }
 
 /** The source block under the names that every source has. Only an enriched message has these facts. Other messages have only times. */
-function sourceBlock(source: Block, meta: Block, time: HybridTime | null): Block {
-  const { database_name, schema_name, table_name, db_version, cluster_name } = source;
-  const words = { version: db_version, name: cluster_name, db: database_name, schema: schema_name, table: table_name };
-  const { updated, mvcc_timestamp } = meta;
-  const times = time === null ? {} : { ts_ms: time.tsMs, ts_us: time.tsNs / 1_000n, ts_ns: time.tsNs };
-  const declared = Object.entries({ ...words, updated, mvcc_timestamp }).filter(([, field]) => field !== undefined);
-  return { ...source, ...times, ...Object.fromEntries(declared), connector: "cockroachdb" };
-}
+const SourceBlock = plainConstructor(function (source: Block, meta: Block, time: HybridTime | null) {
+  for (const name of Object.keys(source)) {
+    setProperty(this, name, source[name]);
+  }
+  if (time !== null) {
+    this["ts_ms"] = time.tsMs;
+    this["ts_us"] = time.tsNs / 1_000n;
+    this["ts_ns"] = time.tsNs;
+  }
+  setIfDefined(this, "version", source["db_version"]);
+  setIfDefined(this, "name", source["cluster_name"]);
+  setIfDefined(this, "db", source["database_name"]);
+  setIfDefined(this, "schema", source["schema_name"]);
+  setIfDefined(this, "table", source["table_name"]);
+  setIfDefined(this, "updated", meta["updated"]);
+  setIfDefined(this, "mvcc_timestamp", meta["mvcc_timestamp"]);
+  this["connector"] = "cockroachdb";
+});
 
 function change(
   op: Operation,
@@ -134,7 +146,7 @@ function change(
   tsMs: number | null,
   origin: Origin,
 ): EnvelopedChange {
-  return new EnvelopedChange(op, tableOf(source, origin), before, after, { source, ts_ms: tsMs }, origin);
+  return new EnvelopedChange(op, tableOf(source, origin), before, after, new DeclaredFields(source, tsMs), origin);
 }
 
 function tableOf({ db, schema, table }: Block, origin: Origin): TableName {
@@ -142,6 +154,5 @@ function tableOf({ db, schema, table }: Block, origin: Origin): TableName {
   if (name === null) {
     return origin.scope.topicTable ?? { name: "" };
   }
-  const [database, container] = [textOrNull(db), textOrNull(schema)];
-  return { ...(database === null ? {} : { database }), ...(container === null ? {} : { schema: container }), name };
+  return tableNamed(textOrNull(db) ?? undefined, textOrNull(schema) ?? undefined, name);
 }

@@ -1,5 +1,5 @@
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
-import { EnvelopedChange } from "../change-event.ts";
+import { DeclaredFields, EnvelopedChange } from "../change-event.ts";
 import { SchemaChange, Truncate } from "../control-events.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import { extraOf } from "../extra.ts";
@@ -8,6 +8,8 @@ import { millisOf } from "../instant-text.ts";
 import { isBlock, textOrNull } from "../source.ts";
 import { recogniseDms } from "./recognise.ts";
 import { eventsOf } from "../events-of.ts";
+import { plainConstructor, setIfDefined } from "../plain-constructor.ts";
+import { tableNamed } from "../table-text.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -50,19 +52,19 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
 function change(op: Operation, table: TableName, data: Columns, image: unknown, metadata: Block, origin: Origin): CdcEvent {
   const imaged = isBlock(image) && Object.keys(image).length > 0 ? image : null;
   const before = op === "delete" ? data : op === "update" ? imaged : null;
-  const source = sourceBlock(metadata, table, op === "read" ? "true" : "false");
+  const source = new SourceBlock(metadata, table, op === "read" ? "true" : "false");
   return new EnvelopedChange(
     op,
     table,
     before,
     op === "delete" ? null : data,
-    { source, transaction: transactionBlock(metadata), ts_ms: tsMsOf(metadata) },
+    new DeclaredFields(source, tsMsOf(metadata), transactionBlock(metadata)),
     origin,
   );
 }
 
 function controlEvent(operation: string, table: TableName, control: unknown, metadata: Block, origin: Origin): CdcEvent {
-  const block = { source: sourceBlock(metadata, table, "false"), transaction: transactionBlock(metadata), ts_ms: tsMsOf(metadata) };
+  const block = { source: new SourceBlock(metadata, table, "false"), transaction: transactionBlock(metadata), ts_ms: tsMsOf(metadata) };
   if (operation === "truncate-table") {
     return new Truncate(table, block, origin);
   }
@@ -72,7 +74,7 @@ function controlEvent(operation: string, table: TableName, control: unknown, met
 
 function tableOf(metadata: Block): TableName {
   const schema = textOrNull(metadata["schema-name"]);
-  return { ...(schema === null || schema === "" ? {} : { schema }), name: textOrNull(metadata["table-name"]) ?? "" };
+  return tableNamed(undefined, schema === null || schema === "" ? undefined : schema, textOrNull(metadata["table-name"]) ?? "");
 }
 
 function tsMsOf(metadata: Block): number | null {
@@ -101,19 +103,23 @@ const metadataMembers: ReadonlySet<string> = new Set([
   ],
 ]);
 
-function sourceBlock(metadata: Block, table: TableName, snapshot: string): Block {
-  const block: Record<string, unknown> = { connector: "dms", ...(table.schema === undefined ? {} : { schema: table.schema }), snapshot };
-  block["table"] = table.name;
-  block["ts_ms"] = millisOf(metadata["commit-timestamp"]) ?? tsMsOf(metadata);
+const SourceBlock = plainConstructor(function (metadata: Block, table: TableName, snapshot: string) {
+  this["connector"] = "dms";
+  setIfDefined(this, "schema", table.schema);
+  this["snapshot"] = snapshot;
+  this["table"] = table.name;
+  this["ts_ms"] = millisOf(metadata["commit-timestamp"]) ?? tsMsOf(metadata);
   for (const name of positionFields) {
-    if (metadata[name] !== undefined) {
-      block[name] = metadata[name];
-    }
+    setIfDefined(this, name, metadata[name]);
   }
-  return block;
-}
+});
 
 function transactionBlock(metadata: Block): Block | null {
   const id = metadata["transaction-id"];
-  return id === undefined ? null : { id, total_order: metadata["transaction-record-id"] };
+  return id === undefined ? null : new TransactionBlock(id, metadata["transaction-record-id"]);
 }
+
+const TransactionBlock = plainConstructor(function (id: unknown, totalOrder: unknown) {
+  this["id"] = id;
+  this["total_order"] = totalOrder;
+});

@@ -1,6 +1,6 @@
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
-import { EnvelopedChange, type SourceFields } from "../change-event.ts";
+import { DeclaredFields, EnvelopedChange } from "../change-event.ts";
 import { UnknownValue } from "../control-events.ts";
 import { operationOf } from "../debezium/operation.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
@@ -46,18 +46,8 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   }
   const op = flattenedOperation(meta);
   const table = tableOf(meta, origin.scope.topicTable);
-  return eventsOf(
-    new EnvelopedChange(op, table, op === "delete" ? row : null, op === "delete" ? null : row, keptFields(meta, table), origin),
-  );
-}
-
-/** What the row keeps of its envelope. No literal, for the reason that `eventsOf` gives. */
-function keptFields(meta: Meta, table: TableName): SourceFields {
-  const fields: Record<string, unknown> = {};
-  fields["source"] = sourceBlock(meta, table);
-  fields["transaction"] = transactionBlock(meta);
-  fields["ts_ms"] = meta["ts_ms"];
-  return fields;
+  const kept = new DeclaredFields(sourceBlock(meta, table), meta["ts_ms"], transactionBlock(meta));
+  return eventsOf(new EnvelopedChange(op, table, op === "delete" ? row : null, op === "delete" ? null : row, kept, origin));
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
-import { EnvelopedChange } from "../change-event.ts";
+import { DeclaredFields, EnvelopedChange } from "../change-event.ts";
 import { Truncate } from "../control-events.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import type { Origin } from "../origin.ts";
@@ -10,6 +10,7 @@ import { isBlock } from "../source.ts";
 import { tableOfText } from "../table-text.ts";
 import { recogniseGoldengate } from "./recognise.ts";
 import { eventsOf } from "../events-of.ts";
+import { plainConstructor, setIfDefined } from "../plain-constructor.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -40,7 +41,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const table = tableOfText(value["table"]);
   if (value["op_type"] === "T") {
     const kept = origin.withColumns(rowBeside(value));
-    return eventsOf(new Truncate(table, { source: sourceBlock(value, table), ts_ms: millisOf(value["current_ts"]) }, kept));
+    return eventsOf(new Truncate(table, { source: new SourceBlock(value, table), ts_ms: millisOf(value["current_ts"]) }, kept));
   }
   const op = operations.get(value["op_type"]);
   const images = op === undefined ? null : imagesOf(op, value);
@@ -51,7 +52,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const names = namesOf(value["primary_keys"] ?? value[misspelledKeys]);
   const keyed = withKey(origin, keyColumns(after ?? before, names));
   return eventsOf(
-    new EnvelopedChange(op, table, before, after, { source: sourceBlock(value, table), ts_ms: millisOf(value["current_ts"]) }, keyed),
+    new EnvelopedChange(op, table, before, after, new DeclaredFields(new SourceBlock(value, table), millisOf(value["current_ts"])), keyed),
   );
 }
 
@@ -108,20 +109,15 @@ function rowBeside(value: Block): Columns {
   return row;
 }
 
-function sourceBlock(value: Block, table: TableName): Block {
-  const block: Record<string, unknown> = { connector: "goldengate", table: table.name, ts_ms: millisOf(value["op_ts"]) };
-  const declared = {
-    db: table.database,
-    schema: table.schema,
-    pos: value["pos"],
-    csn: value["csn"],
-    xid: value["xid"],
-    tokens: value["tokens"],
-  };
-  for (const [name, field] of Object.entries(declared)) {
-    if (field !== undefined) {
-      block[name] = field;
-    }
+const SourceBlock = plainConstructor(function (value: Block, table: TableName) {
+  this["connector"] = "goldengate";
+  this["table"] = table.name;
+  this["ts_ms"] = millisOf(value["op_ts"]);
+  setIfDefined(this, "db", table.database);
+  setIfDefined(this, "schema", table.schema);
+  for (const name of positionFields) {
+    setIfDefined(this, name, value[name]);
   }
-  return block;
-}
+});
+
+const positionFields = ["pos", "csn", "xid", "tokens"] as const;

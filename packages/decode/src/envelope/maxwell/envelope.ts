@@ -1,6 +1,6 @@
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
-import { EnvelopedChange } from "../change-event.ts";
+import { DeclaredFields, EnvelopedChange } from "../change-event.ts";
 import { Heartbeat, SchemaChange, UnknownValue } from "../control-events.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import type { Origin } from "../origin.ts";
@@ -8,6 +8,8 @@ import { keyColumns, namesOf, withKey } from "../row-key.ts";
 import { isBlock, numberOrNull, scalarText, textOrNull } from "../source.ts";
 import { tsoOf } from "../tso.ts";
 import { recogniseMaxwell } from "./recognise.ts";
+import { tableNamed } from "../table-text.ts";
+import { plainConstructor, setIfDefined } from "../plain-constructor.ts";
 import { eventsOf } from "../events-of.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -51,7 +53,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   }
   const op = operations.get(type);
   if (op !== undefined) {
-    return eventsOf(change(op, { database: value["database"], name: value["table"] }, data, value, ts, origin));
+    return eventsOf(change(op, tableNamed(value["database"], undefined, value["table"]), data, value, ts, origin));
   }
   if (type === "heartbeat") {
     return eventsOf(new Heartbeat({ ts_ms: ts * 1000 }, origin.withExtra({ data })));
@@ -72,10 +74,10 @@ function change(op: Operation, table: TableName, data: Columns, value: Block, ts
   const old = value["old"];
   const before = op === "delete" ? data : op === "update" && isBlock(old) ? { ...data, ...old } : null;
   const after = op === "delete" ? null : data;
-  const source = sourceBlock(value, op === "read" ? "true" : "false", ts * 1000);
+  const source = new SourceBlock(value, op === "read" ? "true" : "false", ts * 1000);
   const own = origin.key === ticdcVersion ? origin.withKey(null) : origin;
   const keyed = withKey(own, keyOf(data, value, origin.key));
-  return new EnvelopedChange(op, table, before, after, { source, transaction: transactionBlock(value), ts_ms: pushedMs(value) }, keyed);
+  return new EnvelopedChange(op, table, before, after, new DeclaredFields(source, pushedMs(value), transactionBlock(value)), keyed);
 }
 
 /**
@@ -120,20 +122,23 @@ const positionFields = ["server_id", "thread_id", "gtid", "xid", "xoffset", "com
 /** The same names, each with its spelling in camel case. Translated once: for each record it would cost as much as reading the row. */
 const positionSpellings = positionFields.map((name) => [name, camelCase(name)] as const);
 
-function sourceBlock(value: Block, snapshot: string, tsMs: number): Block {
-  const block: Record<string, unknown> = { connector: "mysql", db: value["database"], snapshot, ts_ms: tsMs };
+const SourceBlock = plainConstructor(function (value: Block, snapshot: string, tsMs: number) {
+  this["connector"] = "mysql";
+  this["db"] = value["database"];
+  this["snapshot"] = snapshot;
+  this["ts_ms"] = tsMs;
   if (typeof value["table"] === "string") {
-    block["table"] = value["table"];
+    this["table"] = value["table"];
   }
   for (const [name, inCamelCase] of positionSpellings) {
-    const field = value[name] ?? value[inCamelCase];
-    if (field !== undefined) {
-      block[name] = field;
-    }
+    setIfDefined(this, name, value[name] ?? value[inCamelCase]);
   }
   const [, file, pos] = /^(.+):(\d{1,20})$/.exec(textOrNull(value["position"]) ?? "") ?? [];
-  return file === undefined ? block : { ...block, file, pos: Number(pos) };
-}
+  if (file !== undefined) {
+    this["file"] = file;
+    this["pos"] = Number(pos);
+  }
+});
 
 const ownNames: readonly string[] = [...positionFields, "position", "push_ts", "primary_key", "primary_key_columns", "charset", "def"];
 const members: ReadonlySet<string> = new Set([
@@ -153,11 +158,16 @@ function camelCase(name: string): string {
  * The transaction of a row. Maxwell numbers the rows of a transaction from 0, except for the last row, which has `commit` instead of a
  * number.
  */
-function transactionBlock(value: Block): Block | null {
-  const { xid, xoffset } = value;
-  const offset = numberOrNull(xoffset);
-  return xid === undefined ? null : { id: xid, ...(offset === null ? {} : { total_order: offset + 1 }) };
+function transactionBlock({ xid, xoffset }: Block): Block | null {
+  return xid === undefined ? null : new TransactionBlock(xid, numberOrNull(xoffset));
 }
+
+const TransactionBlock = plainConstructor(function (id: unknown, offset: number | null) {
+  this["id"] = id;
+  if (offset !== null) {
+    this["total_order"] = offset + 1;
+  }
+});
 
 /** The time at which the message was sent: seconds with a fraction. */
 function pushedMs(value: Block): number | null {
@@ -171,6 +181,6 @@ function ddlEvent(type: string, sql: string, value: Block, tsMs: number, origin:
     typeof table === "string"
       ? [{ type: type.slice("table-".length).toUpperCase(), id: `"${textOrNull(database) ?? ""}"."${table}"`, table: def ?? null }]
       : [];
-  const source = sourceBlock(value, "false", tsMs);
+  const source = new SourceBlock(value, "false", tsMs);
   return new SchemaChange({ ddl: sql, databaseName: database, tableChanges, source, ts_ms: tsMs }, origin);
 }

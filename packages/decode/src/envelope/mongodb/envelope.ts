@@ -11,6 +11,9 @@ import { withKey } from "../row-key.ts";
 import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { recogniseMongodb } from "./recognise.ts";
 import { eventsOf } from "../events-of.ts";
+import { DeclaredFields } from "../change-event.ts";
+import { type Fields, plainConstructor, setIfDefined } from "../plain-constructor.ts";
+import { tableNamed } from "../table-text.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -98,36 +101,44 @@ function change(op: Operation, ns: Block, document: Block, origin: Origin): CdcE
   const after = op === "delete" ? null : withPlainId(documentOf(document["fullDocument"], scope));
   const updated = updateDescriptionOf(document["updateDescription"], scope);
   const key = withPlainId(documentOf(document["documentKey"], scope));
-  const source = sourceBlock(ns, document, isCopied, scope);
-  return new DocumentChange(isCopied ? "read" : op, tableOf(ns), before, after, { source }, updated, withKey(origin, key));
+  const source = new SourceBlock(ns, document, isCopied, scope);
+  return new DocumentChange(isCopied ? "read" : op, tableOf(ns), before, after, new DeclaredFields(source), updated, withKey(origin, key));
 }
 
 function tableOf({ db, coll }: Block): TableName {
   const database = textOrNull(db);
-  return { ...(database === null ? {} : { database }), name: textOrNull(coll) ?? "" };
+  return tableNamed(database ?? undefined, undefined, textOrNull(coll) ?? "");
 }
 
 /** The source block. Facts that Debezium's connector reports too have its names. */
-function sourceBlock({ db, coll }: Block, document: Block, isCopied: boolean, scope: EnvelopeScope): Block {
-  const { _id, wallTime, txnNumber, lsid } = document;
-  const moment = momentOf(document["clusterTime"], scope);
-  const block = { connector: "mongodb", db, collection: coll, snapshot: isCopied ? "true" : "false", ...moment };
-  const rest = { resumeToken: _id, wallTime, txnNumber, lsid };
-  return Object.fromEntries(Object.entries({ ...block, ...rest }).filter(([, field]) => field !== undefined && field !== null));
-}
+const SourceBlock = plainConstructor(function ({ db, coll }: Block, document: Block, isCopied: boolean, scope: EnvelopeScope) {
+  this["connector"] = "mongodb";
+  setIfDefined(this, "db", db ?? undefined);
+  setIfDefined(this, "collection", coll ?? undefined);
+  this["snapshot"] = isCopied ? "true" : "false";
+  addMoment(this, document["clusterTime"], scope);
+  setIfDefined(this, "resumeToken", document["_id"] ?? undefined);
+  setIfDefined(this, "wallTime", document["wallTime"] ?? undefined);
+  setIfDefined(this, "txnNumber", document["txnNumber"] ?? undefined);
+  setIfDefined(this, "lsid", document["lsid"] ?? undefined);
+});
 
 /**
  * The time of a change: a BSON timestamp, which has a counter within its second. If the connector infers schemas, it is a time without the
  * counter.
  */
-function momentOf(clusterTime: unknown, scope: EnvelopeScope): Block {
+function addMoment(source: Fields, clusterTime: unknown, scope: EnvelopeScope): void {
   const millis = millisOfMoment(clusterTime);
   if (millis !== null) {
-    return { ts_ms: millis };
+    source["ts_ms"] = millis;
+    return;
   }
   const timestamp = documentOf(clusterTime, scope);
   const seconds = numberOrNull(timestamp?.["t"]);
-  return seconds === null ? {} : { ts_ms: seconds * 1000, ord: timestamp?.["i"] };
+  if (seconds !== null) {
+    source["ts_ms"] = seconds * 1000;
+    setIfDefined(source, "ord", timestamp?.["i"] ?? undefined);
+  }
 }
 
 /** Milliseconds of a time in any form that the time option gives. */
@@ -148,7 +159,7 @@ function schemaChange(operationType: string, ns: Block, document: Block, origin:
   const { to, operationDescription } = document;
   const id = [ns["db"], ns["coll"]].filter((part) => typeof part === "string").join(".");
   const described = { ...(isBlock(to) ? { to } : {}), ...(isBlock(operationDescription) ? { operationDescription } : {}) };
-  const source = sourceBlock(ns, document, false, origin.scope);
+  const source = new SourceBlock(ns, document, false, origin.scope);
   const tableChanges = [{ type: operationType, id, ...described }];
   return new SchemaChange({ ddl: null, databaseName: ns["db"], tableChanges, source, ts_ms: null }, origin);
 }

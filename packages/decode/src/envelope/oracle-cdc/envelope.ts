@@ -1,6 +1,6 @@
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
-import { EnvelopedChange } from "../change-event.ts";
+import { DeclaredFields, EnvelopedChange } from "../change-event.ts";
 import { Truncate } from "../control-events.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import type { Origin } from "../origin.ts";
@@ -8,6 +8,7 @@ import { isBlock, numberOrNull, scalarText } from "../source.ts";
 import { tableOfText } from "../table-text.ts";
 import { metaColumns, recogniseOracleCdc } from "./recognise.ts";
 import { eventsOf } from "../events-of.ts";
+import { plainConstructor, setIfDefined } from "../plain-constructor.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -40,13 +41,13 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   if (op === undefined) {
     const kept = origin.withColumns(withoutMeta(value));
     return value["op_type"] === "T"
-      ? eventsOf(new Truncate(table, { source: sourceBlock(value, table, "false"), ts_ms: tsMs }, kept))
+      ? eventsOf(new Truncate(table, { source: new SourceBlock(value, table, "false"), ts_ms: tsMs }, kept))
       : null;
   }
   const row = withoutMeta(value);
-  const source = sourceBlock(value, table, op === "read" ? "true" : "false");
+  const source = new SourceBlock(value, table, op === "read" ? "true" : "false");
   return eventsOf(
-    new EnvelopedChange(op, table, op === "delete" ? row : null, op === "delete" ? null : row, { source, ts_ms: tsMs }, origin),
+    new EnvelopedChange(op, table, op === "delete" ? row : null, op === "delete" ? null : row, new DeclaredFields(source, tsMs), origin),
   );
 }
 
@@ -61,9 +62,14 @@ function withoutMeta(value: Block): Columns {
 }
 
 /** The source block under Debezium's names. The times are milliseconds as text. */
-function sourceBlock(value: Block, table: TableName, snapshot: string): Block {
-  const { scn, row_id, username, op_ts } = value;
-  const { database: db, schema, name } = table;
-  const block = { connector: "oracle", db, schema, table: name, snapshot, ts_ms: op_ts ?? undefined, scn, row_id, user_name: username };
-  return Object.fromEntries(Object.entries(block).filter(([, field]) => field !== undefined));
-}
+const SourceBlock = plainConstructor(function (value: Block, table: TableName, snapshot: string) {
+  this["connector"] = "oracle";
+  setIfDefined(this, "db", table.database);
+  setIfDefined(this, "schema", table.schema);
+  this["table"] = table.name;
+  this["snapshot"] = snapshot;
+  setIfDefined(this, "ts_ms", value["op_ts"] ?? undefined);
+  setIfDefined(this, "scn", value["scn"]);
+  setIfDefined(this, "row_id", value["row_id"]);
+  setIfDefined(this, "user_name", value["username"]);
+});

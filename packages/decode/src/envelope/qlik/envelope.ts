@@ -1,5 +1,5 @@
 import type { CdcEvent, Operation } from "../../event.ts";
-import { EnvelopedChange } from "../change-event.ts";
+import { DeclaredFields, EnvelopedChange } from "../change-event.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import { extraOf } from "../extra.ts";
 import type { Origin } from "../origin.ts";
@@ -7,6 +7,8 @@ import { millisOf } from "../instant-text.ts";
 import { isBlock, scalarText } from "../source.ts";
 import { recogniseQlik } from "./recognise.ts";
 import { eventsOf } from "../events-of.ts";
+import { plainConstructor } from "../plain-constructor.ts";
+import { setProperty } from "../../set-property.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -49,17 +51,36 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   }
   const table = origin.scope.topicTable ?? { name: "" };
   const before = op === "delete" ? (beforeData ?? data) : op === "update" ? beforeData : null;
-  const source = sourceBlock(headers, table.name, op === "read" ? "true" : "false");
+  const source = new SourceBlock(headers, table.name, op === "read" ? "true" : "false");
   return eventsOf(
-    new EnvelopedChange(op, table, before, op === "delete" ? null : data, { source, transaction: transactionBlock(headers) }, kept),
+    new EnvelopedChange(
+      op,
+      table,
+      before,
+      op === "delete" ? null : data,
+      new DeclaredFields(source, null, transactionBlock(headers)),
+      kept,
+    ),
   );
 }
 
-function sourceBlock(headers: Block, table: string, snapshot: string): Block {
-  const { operation: _, timestamp, ...position } = headers;
-  return { ...position, connector: "qlik", table, snapshot, ts_ms: millisOf(timestamp) };
-}
+const SourceBlock = plainConstructor(function (headers: Block, table: string, snapshot: string) {
+  for (const name of Object.keys(headers)) {
+    if (name !== "operation" && name !== "timestamp") {
+      setProperty(this, name, headers[name]);
+    }
+  }
+  this["connector"] = "qlik";
+  this["table"] = table;
+  this["snapshot"] = snapshot;
+  this["ts_ms"] = millisOf(headers["timestamp"]);
+});
 
 function transactionBlock({ transactionId, transactionEventCounter }: Block): Block | null {
-  return typeof transactionId === "string" && transactionId !== "" ? { id: transactionId, total_order: transactionEventCounter } : null;
+  return typeof transactionId === "string" && transactionId !== "" ? new TransactionBlock(transactionId, transactionEventCounter) : null;
 }
+
+const TransactionBlock = plainConstructor(function (id: string, totalOrder: unknown) {
+  this["id"] = id;
+  this["total_order"] = totalOrder;
+});

@@ -1,12 +1,13 @@
 import type { CdcEvent, Columns } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
-import { EnvelopedChange } from "../change-event.ts";
+import { DeclaredFields, EnvelopedChange } from "../change-event.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import type { Origin } from "../origin.ts";
 import { isBlock, numberOrNull } from "../source.ts";
 import { tsoOf } from "../tso.ts";
 import { isExtension, recogniseTicdcAvro } from "./recognise.ts";
 import { eventsOf } from "../events-of.ts";
+import { plainConstructor } from "../plain-constructor.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -31,11 +32,21 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
     setProperty(isExtension(name) ? extension : row, isExtension(name) ? name.slice("_tidb_".length) : name, value[name]);
   }
   const table = origin.scope.topicTable ?? { name: "" };
-  const source = sourceBlock(extension, table.name, commit.tso, commit.tsMs);
-  return eventsOf(new EnvelopedChange(op === "c" ? "create" : "update", table, null, row, { source }, origin));
+  const source = new SourceBlock(extension, table.name, commit.tso, commit.tsMs);
+  return eventsOf(new EnvelopedChange(op === "c" ? "create" : "update", table, null, row, new DeclaredFields(source), origin));
 }
 
-function sourceBlock(extension: Block, table: string, commitTs: bigint, tsMs: number): Block {
-  const { op: _, commit_ts: __, commit_physical_time, ...checks } = extension;
-  return { connector: "tidb", table, ts_ms: numberOrNull(commit_physical_time) ?? tsMs, commit_ts: commitTs, ...checks };
-}
+const SourceBlock = plainConstructor(function (extension: Block, table: string, commitTs: bigint, tsMs: number) {
+  this["connector"] = "tidb";
+  this["table"] = table;
+  this["ts_ms"] = numberOrNull(extension["commit_physical_time"]) ?? tsMs;
+  this["commit_ts"] = commitTs;
+  for (const name of Object.keys(extension)) {
+    if (!notOfSource.has(name)) {
+      setProperty(this, name, extension[name]);
+    }
+  }
+});
+
+/** Fields of the extension that the block has already, or not at all. */
+const notOfSource: ReadonlySet<string> = new Set(["op", "commit_ts", "commit_physical_time"]);

@@ -9,6 +9,7 @@ import { isBlock } from "../source.ts";
 import { tsoOf } from "../tso.ts";
 import { recogniseTicdcCanalJson } from "./recognise.ts";
 import { eventsOf } from "../events-of.ts";
+import { setIfDefined } from "../plain-constructor.ts";
 
 /** TiCDC's canal-json with `enable-tidb-extension`. Without the extension, it is Canal's own format. */
 export const ticdcCanalJson: EnvelopeFormat = {
@@ -38,5 +39,10 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   }
   const extra = extraOf(extension, extensionMembers);
   const kept = extra === null ? origin : origin.withExtra({ _tidb: extra });
-  return openFlatMessage(value, kept, () => ({ connector: "tidb", commit_ts: commitTs, onlyHandleKey, claimCheckLocation }));
+  return openFlatMessage(value, kept, (source) => {
+    source["connector"] = "tidb";
+    source["commit_ts"] = commitTs;
+    setIfDefined(source, "onlyHandleKey", onlyHandleKey ?? undefined);
+    setIfDefined(source, "claimCheckLocation", claimCheckLocation ?? undefined);
+  });
 }

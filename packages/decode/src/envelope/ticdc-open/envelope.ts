@@ -1,6 +1,6 @@
 import { readEverything } from "../../encoding/reader.ts";
 import type { CdcEvent, FramingName } from "../../event.ts";
-import { EnvelopedChange } from "../change-event.ts";
+import { DeclaredFields, EnvelopedChange } from "../change-event.ts";
 import { SchemaChange, Truncate, UnknownValue, Watermark } from "../control-events.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import { extraOf } from "../extra.ts";
@@ -11,6 +11,8 @@ import { type Tso, tsoOf } from "../tso.ts";
 import { rowOf } from "./columns.ts";
 import { recogniseTicdcOpen } from "./recognise.ts";
 import { eventsOf } from "../events-of.ts";
+import { plainConstructor, setIfDefined } from "../plain-constructor.ts";
+import { tableNamed } from "../table-text.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -70,23 +72,29 @@ function rowEvent(value: Block, message: Block, commit: Tso, origin: Origin): Cd
   }
   const op = updated === null ? "delete" : previous === null ? "create" : "update";
   const before = deleted ?? previous;
-  const table = { database: textOrNull(message["scm"]) ?? "", name: textOrNull(message["tbl"]) ?? "" };
+  const table = tableNamed(textOrNull(message["scm"]) ?? "", undefined, textOrNull(message["tbl"]) ?? "");
   const keyed = origin.withKey(keyColumns(row.columns, row.key));
-  const source = sourceBlock(message, commit);
-  return new EnvelopedChange(op, table, before?.columns ?? null, updated?.columns ?? null, { source }, keyed);
+  const source = new SourceBlock(message, commit);
+  return new EnvelopedChange(op, table, before?.columns ?? null, updated?.columns ?? null, new DeclaredFields(source), keyed);
 }
 
 function ddlEvent(value: Block, message: Block, commit: Tso, origin: Origin): CdcEvent {
   if (numberOrNull(value["t"]) === truncateTable) {
-    const table = { database: textOrNull(message["scm"]) ?? "", name: textOrNull(message["tbl"]) ?? "" };
-    return new Truncate(table, { source: sourceBlock(message, commit), ts_ms: commit.tsMs }, origin.withKey(null));
+    const table = tableNamed(textOrNull(message["scm"]) ?? "", undefined, textOrNull(message["tbl"]) ?? "");
+    return new Truncate(table, { source: new SourceBlock(message, commit), ts_ms: commit.tsMs }, origin.withKey(null));
   }
-  const block = { ddl: value["q"], databaseName: message["scm"], source: sourceBlock(message, commit), ts_ms: commit.tsMs };
+  const block = { ddl: value["q"], databaseName: message["scm"], source: new SourceBlock(message, commit), ts_ms: commit.tsMs };
   return new SchemaChange(block, origin.withKey(null));
 }
 
-function sourceBlock({ scm, tbl, rid, ptn, ohk, ccl }: Block, { tso, tsMs }: Tso): Block {
-  const block = { connector: "tidb", db: scm, table: tbl, ts_ms: tsMs, commit_ts: tso, rowId: rid, partition: ptn };
-  const more = { onlyHandleKey: ohk, claimCheckLocation: ccl };
-  return Object.fromEntries(Object.entries({ ...block, ...more }).filter(([, field]) => field !== undefined));
-}
+const SourceBlock = plainConstructor(function ({ scm, tbl, rid, ptn, ohk, ccl }: Block, { tso, tsMs }: Tso) {
+  this["connector"] = "tidb";
+  setIfDefined(this, "db", scm);
+  setIfDefined(this, "table", tbl);
+  this["ts_ms"] = tsMs;
+  this["commit_ts"] = tso;
+  setIfDefined(this, "rowId", rid);
+  setIfDefined(this, "partition", ptn);
+  setIfDefined(this, "onlyHandleKey", ohk);
+  setIfDefined(this, "claimCheckLocation", ccl);
+});

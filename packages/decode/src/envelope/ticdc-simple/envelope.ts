@@ -1,6 +1,6 @@
 import { readEverything } from "../../encoding/reader.ts";
 import type { CdcEvent, Columns, Operation } from "../../event.ts";
-import { EnvelopedChange } from "../change-event.ts";
+import { DeclaredFields, EnvelopedChange } from "../change-event.ts";
 import { SchemaChange, Truncate, Watermark } from "../control-events.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import type { Origin } from "../origin.ts";
@@ -12,6 +12,8 @@ import { recogniseTicdcSimple } from "./recognise.ts";
 import { conversionsOf } from "./row-values.ts";
 import { learnSchema, schemaFor } from "./table-schemas.ts";
 import { eventsOf } from "../events-of.ts";
+import { plainConstructor, setIfDefined } from "../plain-constructor.ts";
+import { tableNamed } from "../table-text.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -85,10 +87,10 @@ function openRow(op: Operation, message: Block, commit: Tso, origin: Origin): re
   const conversionOf = conversionsOf(schema, origin.scope);
   const convert = (row: Columns | null): Columns | null => (row === null ? null : convertColumns(row, conversionOf));
   const [before, after] = [convert(old), convert(data)];
-  const table = { database: textOrNull(message["database"]) ?? "", name: textOrNull(message["table"]) ?? "" };
-  const source = sourceBlock(message, table.database, table.name, commit);
+  const table = tableNamed(textOrNull(message["database"]) ?? "", undefined, textOrNull(message["table"]) ?? "");
+  const source = new SourceBlock(message, table.database ?? null, table.name, commit);
   const keyed = withKey(origin, keyColumns(after ?? before, schema?.primaryKey ?? []));
-  return eventsOf(new EnvelopedChange(op, table, before, after, { source, ts_ms: message["buildTs"] }, keyed));
+  return eventsOf(new EnvelopedChange(op, table, before, after, new DeclaredFields(source, message["buildTs"]), keyed));
 }
 
 function openDdl(type: unknown, message: Block, commit: Tso | null, origin: Origin): CdcEvent {
@@ -97,7 +99,7 @@ function openDdl(type: unknown, message: Block, commit: Tso | null, origin: Orig
   const described = isBlock(tableSchema) ? tableSchema : isBlock(preTableSchema) ? preTableSchema : {};
   const database = textOrNull(described["schema"]) ?? textOrNull(described["database"]);
   const name = textOrNull(described["table"]);
-  const source = sourceBlock(message, database, name, commit);
+  const source = new SourceBlock(message, database, name, commit);
   if (type === "TRUNCATE") {
     return new Truncate({ ...(database === null ? {} : { database }), name: name ?? "" }, { source, ts_ms: buildTs }, origin);
   }
@@ -105,9 +107,15 @@ function openDdl(type: unknown, message: Block, commit: Tso | null, origin: Orig
   return new SchemaChange({ ddl: sql, databaseName: database, tableChanges, source, ts_ms: buildTs }, origin);
 }
 
-function sourceBlock(message: Block, database: string | null, table: string | null, commit: Tso | null): Block {
-  const { tableID, schemaVersion, claimCheckLocation, handleKeyOnly, checksum } = message;
-  const where = { connector: "tidb", db: database, table, ts_ms: commit?.tsMs, commit_ts: commit?.tso };
-  const more = { tableID, schemaVersion, claimCheckLocation, handleKeyOnly, checksum };
-  return Object.fromEntries(Object.entries({ ...where, ...more }).filter(([, field]) => field !== undefined && field !== null));
-}
+const SourceBlock = plainConstructor(function (message: Block, database: string | null, table: string | null, commit: Tso | null) {
+  this["connector"] = "tidb";
+  setIfDefined(this, "db", database ?? undefined);
+  setIfDefined(this, "table", table ?? undefined);
+  setIfDefined(this, "ts_ms", commit?.tsMs);
+  setIfDefined(this, "commit_ts", commit?.tso);
+  setIfDefined(this, "tableID", message["tableID"] ?? undefined);
+  setIfDefined(this, "schemaVersion", message["schemaVersion"] ?? undefined);
+  setIfDefined(this, "claimCheckLocation", message["claimCheckLocation"] ?? undefined);
+  setIfDefined(this, "handleKeyOnly", message["handleKeyOnly"] ?? undefined);
+  setIfDefined(this, "checksum", message["checksum"] ?? undefined);
+});

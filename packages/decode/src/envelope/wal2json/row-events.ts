@@ -1,12 +1,14 @@
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
-import { EnvelopedChange } from "../change-event.ts";
+import { DeclaredFields, EnvelopedChange } from "../change-event.ts";
 import { LogicalMessage } from "../control-events.ts";
 import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
 import { keyColumns, withKey } from "../row-key.ts";
 import { bigintOrNull, isBlock, textOrNull } from "../source.ts";
 import { sqlTextsOf } from "../sql-columns.ts";
+import { type PlainConstructor, plainConstructor, setIfDefined } from "../plain-constructor.ts";
+import { tableNamed } from "../table-text.ts";
 
 export type Block = Readonly<Record<string, unknown>>;
 
@@ -42,7 +44,7 @@ export function rowEvent(tuple: Tuple, source: Block, transaction: Block | null,
     table,
     op === "create" ? null : before,
     op === "delete" ? null : after,
-    { source, transaction, ts_ms: tsMs },
+    new DeclaredFields(source, tsMs, transaction),
     withKey(origin, key),
   );
 }
@@ -69,25 +71,31 @@ export function messageEvent(prefix: string, content: unknown, source: Block, ts
 export function tableOf(value: Block): TableName {
   const schema = textOrNull(value["schema"]);
   const name = textOrNull(value["table"]) ?? "";
-  return schema === null ? { name } : { schema, name };
+  return tableNamed(undefined, schema ?? undefined, name);
 }
 
 /**
  * The source fields that all changes of a message's transaction have in common, under Debezium's names. Debezium writes an LSN as a number:
  * the two halves of the text are its 64 bits.
  */
-export function transactionSource(transaction: Block): Block {
-  const declared = {
-    connector: "postgresql",
-    ts_ms: millisOf(transaction["timestamp"]) ?? undefined,
-    txId: transaction["xid"],
-    lsn: lsnOf(transaction["lsn"]),
-    nextlsn: lsnOf(transaction["nextlsn"]),
-    origin: transaction["origin"],
-    transactional: transaction["transactional"],
-  };
-  return Object.fromEntries(Object.entries(declared).filter(([, field]) => field !== undefined));
-}
+export const TransactionSource: PlainConstructor<[transaction: Block]> = plainConstructor(function (transaction: Block) {
+  this["connector"] = "postgresql";
+  setIfDefined(this, "ts_ms", millisOf(transaction["timestamp"]) ?? undefined);
+  setIfDefined(this, "txId", transaction["xid"]);
+  setIfDefined(this, "lsn", lsnOf(transaction["lsn"]));
+  setIfDefined(this, "nextlsn", lsnOf(transaction["nextlsn"]));
+  setIfDefined(this, "origin", transaction["origin"]);
+  setIfDefined(this, "transactional", transaction["transactional"]);
+});
+
+/** The transaction of a change, and the place of the change in it, if the message has it. */
+export const TransactionBlock: PlainConstructor<[id: string, totalOrder?: number]> = plainConstructor(function (
+  id: string,
+  totalOrder?: number,
+) {
+  this["id"] = id;
+  setIfDefined(this, "total_order", totalOrder);
+});
 
 /**
  * The source fields of a change of one table. A message may name another table in each change, so the fields are copied one by one: adding

@@ -14,8 +14,9 @@ import {
   rowEvent,
   tableOf,
   tableSource,
+  TransactionBlock,
   transactionId,
-  transactionSource,
+  TransactionSource,
 } from "./row-events.ts";
 
 const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
@@ -41,7 +42,7 @@ export function openTransaction(changes: readonly unknown[], transaction: Block,
   }
   checkEventCount(changes.length + countTables(changes as readonly Block[]), origin); // each change is a block
   const id = transactionId(transaction);
-  const source = transactionSource(transaction);
+  const source = new TransactionSource(transaction);
   const tsMs = millisOf(transaction["timestamp"]);
   let last: Common | null = null;
   return (changes as readonly Block[]).map((one, i) => {
@@ -51,7 +52,7 @@ export function openTransaction(changes: readonly unknown[], transaction: Block,
       last = { table, source, tableSource: tableSource(source, table), tsMs };
     }
     const extra = extraOf(one, changeMembers);
-    return changeEvent(one, last, id === null ? null : { id, total_order: i + 1 }, extra === null ? origin : origin.withExtra(extra));
+    return changeEvent(one, last, id === null ? null : new TransactionBlock(id, i + 1), extra === null ? origin : origin.withExtra(extra));
   });
 }
 

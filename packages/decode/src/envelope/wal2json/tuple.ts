@@ -11,8 +11,9 @@ import {
   rowEvent,
   tableOf,
   tableSource,
+  TransactionBlock,
   transactionId,
-  transactionSource,
+  TransactionSource,
 } from "./row-events.ts";
 import { eventsOf } from "../events-of.ts";
 
@@ -36,18 +37,18 @@ export function openTuple(value: Block, origin: Origin): readonly CdcEvent[] | n
       if (!isOfTransaction(value) && tsMs === null) {
         return null; // a row whose only column has the name `action`
       }
-      const block = { id: transactionId(value) ?? "", ts_ms: tsMs, source: transactionSource(value) };
+      const block = { id: transactionId(value) ?? "", ts_ms: tsMs, source: new TransactionSource(value) };
       return eventsOf(new TransactionBoundary(action === "B" ? "begin" : "end", block, origin));
     }
     case "T": {
       const table = tableOf(value);
       return table.name === ""
         ? null
-        : eventsOf(new Truncate(table, { source: tableSource(transactionSource(value), table), ts_ms: tsMs }, origin));
+        : eventsOf(new Truncate(table, { source: tableSource(new TransactionSource(value), table), ts_ms: tsMs }, origin));
     }
     case "M":
       return typeof value["prefix"] === "string"
-        ? eventsOf(messageEvent(value["prefix"], value["content"], transactionSource(value), tsMs, origin))
+        ? eventsOf(messageEvent(value["prefix"], value["content"], new TransactionSource(value), tsMs, origin))
         : null;
     default:
       return null;
@@ -64,6 +65,8 @@ function openRow(op: Operation, value: Block, tsMs: number | null, origin: Origi
   const pk = columnsOf(value["pk"]);
   const primaryKey = pk === null ? null : pk.map(({ name }) => scalarText(name) ?? "");
   const id = transactionId(value);
-  const source = tableSource(transactionSource(value), table);
-  return eventsOf(rowEvent({ op, table, columns, identity, primaryKey }, source, id === null ? null : { id }, tsMs, origin));
+  const source = tableSource(new TransactionSource(value), table);
+  return eventsOf(
+    rowEvent({ op, table, columns, identity, primaryKey }, source, id === null ? null : new TransactionBlock(id), tsMs, origin),
+  );
 }
