@@ -171,7 +171,7 @@ class Parser {
       this.#pos++;
       return [];
     }
-    const array = [this.value(depth - 1)]; // a list with one item takes less memory than an empty one that grows
+    const array = listWith(this.value(depth - 1)); // a list with one item takes less memory than an empty one that grows
     while (this.#more(closeBracket, "',' or ']'")) {
       array.push(this.value(depth - 1));
     }
@@ -368,3 +368,11 @@ function isSpace(byte: number): boolean {
  * the runtime throws away its optimised code.
  */
 const parser: Parser = new Parser();
+
+/**
+ * A list that begins with these items. No literal, because V8 might make all later lists in the old generation: see `Shapes` in
+ * `../codegen.ts`.
+ */
+function listWith(...items: unknown[]): unknown[] {
+  return items;
+}
