@@ -25,6 +25,8 @@ describe("events that nobody holds die young", () => {
 
   test.each([
     ["canal", "a delete has the row in data"],
+    ["cloudevents", "Debezium's JSON in JSON"],
+    ["cloudevents", "DeltaForge's"],
     ["cockroachdb", "enriched, with all that it can have"],
     ["dms", "update with what there was before"],
     ["goldengate", "update"],

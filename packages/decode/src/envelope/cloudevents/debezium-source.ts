@@ -3,6 +3,8 @@ import { setProperty } from "../../set-property.ts";
 import { millisOf } from "../instant-text.ts";
 import { textOrNull } from "../source.ts";
 import type { CloudEvent } from "./attributes.ts";
+import { type Fields, plainConstructor } from "../plain-constructor.ts";
+import { tableNamed } from "../table-text.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -45,7 +47,7 @@ export function debeziumAttributes({ id, source, type, attributes }: CloudEvent)
   if (!isDebezium) {
     return null;
   }
-  const block: Record<string, unknown> = { ...fromAttributes(id, source, attributes["time"]) };
+  const block = fromAttributes(id, source, attributes["time"]);
   for (const [spelled, name] of sourceNames) {
     const value = extensions.get(spelled);
     if (value !== undefined && value !== null) {
@@ -88,9 +90,13 @@ function extensionsOf(attributes: Block): ReadonlyMap<string, unknown> {
  * The facts in the event's own attributes: a source `/debezium/<connector>/<name>`, and an id of the form
  * `name:<name>;lsn:29274832;txId:565`.
  */
-function fromAttributes(id: string, source: string, time: unknown): Block {
+function fromAttributes(id: string, source: string, time: unknown): Fields {
   const [, connector, name] = /^\/debezium\/([^/]+)\/(.+)$/.exec(source) ?? [];
-  const block: Record<string, unknown> = connector === undefined ? {} : { connector, name };
+  const block: Fields = {};
+  if (connector !== undefined) {
+    block["connector"] = connector;
+    block["name"] = name;
+  }
   const tsMs = millisOf(time);
   if (tsMs !== null) {
     block["ts_ms"] = tsMs;
@@ -116,18 +122,18 @@ function integerOf(value: unknown): unknown {
 
 function transactionOf(extensions: ReadonlyMap<string, unknown>): Block | null {
   const totalOrder = extensions.get("txtotalorder") ?? null;
-  return totalOrder === null
-    ? null
-    : {
-        id: extensions.get("txid") ?? null,
-        total_order: totalOrder,
-        data_collection_order: extensions.get("txdatacollectionorder") ?? null,
-      };
+  return totalOrder === null ? null : new TransactionBlock(extensions, totalOrder);
 }
+
+const TransactionBlock = plainConstructor(function (extensions: ReadonlyMap<string, unknown>, totalOrder: unknown) {
+  this["id"] = extensions.get("txid") ?? null;
+  this["total_order"] = totalOrder;
+  this["data_collection_order"] = extensions.get("txdatacollectionorder") ?? null;
+});
 
 function tableOf(block: Block): TableName | null {
   const name = textOrNull(block["table"] ?? block["collection"]);
   const database = textOrNull(block["keyspace"] ?? block["db"]);
   const schema = textOrNull(block["schema"]);
-  return name === null ? null : { ...(database ? { database } : {}), ...(schema ? { schema } : {}), name };
+  return name === null ? null : tableNamed(database || undefined, schema || undefined, name);
 }

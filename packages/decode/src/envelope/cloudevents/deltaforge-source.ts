@@ -4,6 +4,8 @@ import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
 import { isBlock, textOrNull } from "../source.ts";
 import type { CloudEvent } from "./attributes.ts";
+import { type Fields, plainConstructor, setIfDefined } from "../plain-constructor.ts";
+import { tableNamed } from "../table-text.ts";
 
 /** The connector's name in the source blocks of these events. */
 export const deltaforgeConnector = "deltaforge";
@@ -14,25 +16,42 @@ export const deltaforgeConnector = "deltaforge";
  * row.
  */
 export function openDeltaforgeEvent({ source, type, data, attributes }: CloudEvent, origin: Origin): CdcEvent | null {
-  const [, name, container, tableName] = /^deltaforge\/([^/]+)\/([^.]+)\.(.+)$/.exec(source) ?? [];
+  const place = /^deltaforge\/([^/]+)\/([^.]+)\.(.+)$/.exec(source) ?? [];
+  const [, , container, tableName] = place;
   const images = isBlock(data) ? data : {};
   const op = textOrNull(images["op"]) ?? operations.get(type.slice(type.lastIndexOf(".") + 1)) ?? null;
   const hasImage = Object.hasOwn(images, "before") || Object.hasOwn(images, "after");
   if (container === undefined || tableName === undefined || op === null || (op !== "t" && !hasImage)) {
     return null;
   }
-  const tsMs = millisOf(attributes["time"]);
-  const block = { connector: deltaforgeConnector, name, db: container, table: tableName, snapshot: op === "r" ? "true" : "false" };
-  const change = { before: images["before"], after: images["after"], source: { ...block, ...(tsMs === null ? {} : { ts_ms: tsMs }) } };
-  return openDeltaforgeChange(op, change, tableOf(container, tableName), origin)?.[0] ?? null;
+  const table = tableOf(container, tableName);
+  const block = new SourceBlock(place, op === "r" ? "true" : "false", millisOf(attributes["time"]));
+  const change = new Change(images["before"], images["after"], block);
+  return openDeltaforgeChange(op, change, table, origin)?.[0] ?? null;
 }
+
+const Change = plainConstructor(function (before: unknown, after: unknown, source: Fields) {
+  this["before"] = before;
+  this["after"] = after;
+  this["source"] = source;
+});
+
+const SourceBlock = plainConstructor(function (place: readonly (string | undefined)[], snapshot: string, tsMs: number | null) {
+  const [, name, container, table] = place;
+  this["connector"] = deltaforgeConnector;
+  this["name"] = name;
+  this["db"] = container;
+  this["table"] = table;
+  this["snapshot"] = snapshot;
+  setIfDefined(this, "ts_ms", tsMs ?? undefined);
+});
 
 /**
  * The table of an event. The same place holds MySQL's database or PostgreSQL's schema, and the event does not say which database system it
  * is. Only names that begin with `__` are certain to be PostgreSQL schemas.
  */
 function tableOf(container: string, name: string): TableName {
-  return container.startsWith("__") ? { schema: container, name } : { database: container, name };
+  return container.startsWith("__") ? tableNamed(undefined, container, name) : tableNamed(container, undefined, name);
 }
 
 const operations: ReadonlyMap<string, string> = new Map([

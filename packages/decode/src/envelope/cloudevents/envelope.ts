@@ -1,6 +1,6 @@
 import { readEverything } from "../../encoding/reader.ts";
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
-import { EnvelopedChange } from "../change-event.ts";
+import { DeclaredFields, EnvelopedChange } from "../change-event.ts";
 import { Truncate, UnknownValue } from "../control-events.ts";
 import { operationOf } from "../debezium/operation.ts";
 import { documentChangeOf, isDocumentText } from "../document-change.ts";
@@ -71,9 +71,11 @@ function changeOf(data: CloudEvent["data"], { op, table, source, transaction }: 
   const { before, after, extra } = parts;
   const kept = extra === null ? origin : origin.withExtra(extra);
   if (isOfDocument) {
-    return documentChangeOf(operation, named, parts, { source, transaction }, kept);
+    return documentChangeOf(operation, named, parts, new DeclaredFields(source, null, transaction), kept);
   }
-  return isImage(before) && isImage(after) ? new EnvelopedChange(operation, named, before, after, { source, transaction }, kept) : null;
+  return isImage(before) && isImage(after)
+    ? new EnvelopedChange(operation, named, before, after, new DeclaredFields(source, null, transaction), kept)
+    : null;
 }
 
 /**
