@@ -6,6 +6,7 @@ import { percentileMetrics, sizeMetrics } from "../verdict/metrics-of.ts";
 import type { Metric } from "../verdict/metric.ts";
 import type { Verdict } from "../verdict/verdict.ts";
 import type { BenchResult } from "../result/bench-result.ts";
+import type { RunTime } from "../result/run-time.ts";
 
 /** The result of `demo`. */
 export interface DemoResult extends BenchResult {
@@ -17,9 +18,7 @@ export interface DemoResult extends BenchResult {
 }
 
 /** What a result of `demo` is made of. */
-export interface DemoParts {
-  readonly startedAt: Date;
-  readonly elapsedMs: number;
+export interface DemoParts extends RunTime {
   readonly aborted: boolean;
   readonly environment: Environment;
   readonly detected: readonly DetectedTopic[];
@@ -42,7 +41,7 @@ export function demoResult({ startedAt, elapsedMs, aborted, environment, detecte
   return {
     schemaVersion: 1,
     command: "demo",
-    startedAt: startedAt.toISOString(),
+    startedAt,
     elapsedMs,
     aborted,
     environment,

@@ -28,7 +28,7 @@ function comparison(title: string, avgBytes: number, ratio: number): FormatCompa
 }
 
 const report: DemoParts = {
-  startedAt: new Date("2026-11-22T08:00:00Z"),
+  startedAt: "2026-11-22T08:00:00.000Z",
   elapsedMs: 15_000,
   aborted: false,
   environment: { cpu: "a processor", cores: 2, memoryBytes: 1, platform: "linux x64", node: "v20.19.0", versions: { avsc: "5.7.9" } },

@@ -59,7 +59,7 @@ const group: GroupMeasure = {
 
 function textOf(measured: GroupMeasure, wasRebalanced = false): string {
   const result = groupRunResult({
-    startedAt: new Date("2026-11-22T08:00:00Z"),
+    startedAt: "2026-11-22T08:00:00.000Z",
     elapsedMs: 5_000,
     aborted: false,
     environment: { cpu: "a processor", cores: 2, memoryBytes: 1, platform: "linux x64", node: "v20.19.0", versions: {} },

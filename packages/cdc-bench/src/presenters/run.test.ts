@@ -35,7 +35,7 @@ const measure: ReadingMeasure = {
 };
 
 const report: RunParts = {
-  startedAt: new Date("2026-11-22T08:00:00Z"),
+  startedAt: "2026-11-22T08:00:00.000Z",
   elapsedMs: 640,
   aborted: false,
   environment: { cpu: "a processor", cores: 2, memoryBytes: 1, platform: "linux x64", node: "v20.19.0", versions: {} },

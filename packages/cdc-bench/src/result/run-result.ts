@@ -9,6 +9,7 @@ import type { Metric } from "../verdict/metric.ts";
 import type { Verdict } from "../verdict/verdict.ts";
 import type { BenchResult } from "./bench-result.ts";
 import type { GroupMeasure } from "./group-measure.ts";
+import type { RunTime } from "./run-time.ts";
 
 /** What `run` found out about one topic, or about several that were tailed together. */
 export interface TopicRun {
@@ -58,9 +59,7 @@ export interface TopicResult extends Omit<ReadingMeasure, "formats" | "waitsFor"
 }
 
 /** What a result of `run` is made of. */
-export interface RunParts {
-  readonly startedAt: Date;
-  readonly elapsedMs: number;
+export interface RunParts extends RunTime {
   readonly aborted: boolean;
   readonly environment: Environment;
   readonly settings: RunSettings;
@@ -112,7 +111,7 @@ export function runResult({ startedAt, elapsedMs, aborted, environment, settings
   return {
     schemaVersion: 1,
     command: "run",
-    startedAt: startedAt.toISOString(),
+    startedAt,
     elapsedMs,
     aborted,
     environment,
@@ -126,7 +125,6 @@ export function runResult({ startedAt, elapsedMs, aborted, environment, settings
 
 /** The result of `run --processes`. */
 export function groupRunResult({
-  startedAt,
   group,
   wasRebalanced,
   heldBack = [],
@@ -136,7 +134,6 @@ export function groupRunResult({
   return {
     schemaVersion: 1,
     command: "run",
-    startedAt: startedAt.toISOString(),
     ...parts,
     settings: { ...parts.settings },
     rules: rulesFor("processesTogether", "decodeSampled", "drainHasNoLatency", "ownGroup"),

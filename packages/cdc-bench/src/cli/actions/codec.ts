@@ -10,6 +10,7 @@ import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { createObserver, type Observer } from "../../observe/observer.ts";
 import { describeEnvironment, versionsOf } from "../../report/environment.ts";
 import { openResultSink } from "../../report/result-sink.ts";
+import { startRunTime } from "../../result/run-time.ts";
 import type { Terminal } from "../../terminal.ts";
 import { type Demands, judge, verdictExitCode } from "../../verdict/verdict.ts";
 import { resolveDemands } from "../demand-options.ts";
@@ -64,7 +65,7 @@ async function measureSets(
   demands: Demands,
   profiling: Profiling,
 ): Promise<CodecResult> {
-  const [startedAt, startMs] = [new Date().toISOString(), performance.now()];
+  const runTime = startRunTime();
   const rounds = flags.rounds ?? (flags.quick === true ? quick.rounds : defaultRounds);
   const minMs = flags.quick === true ? quick.minPassMs : minPassMs;
   const notes = hasZstd ? [] : ["zstd is left out: Node has it from 22.15 on."];
@@ -87,8 +88,7 @@ async function measureSets(
   return {
     schemaVersion: 1,
     command: "codec",
-    startedAt,
-    elapsedMs: performance.now() - startMs,
+    ...runTime(),
     aborted: interrupt.aborted,
     environment: describeEnvironment(versionsOf(peers)),
     settings: { suites: measured.map(({ suite }) => suite), mode, rounds, minPassMs: minMs, seed, linkBitsPerSecond: link },

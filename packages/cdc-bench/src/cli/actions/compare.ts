@@ -10,6 +10,7 @@ import { openTopicSource } from "../../load/topic-source.ts";
 import { createObserver, type Observer } from "../../observe/observer.ts";
 import { describeEnvironment, versionsOf } from "../../report/environment.ts";
 import { openResultSink } from "../../report/result-sink.ts";
+import { startRunTime } from "../../result/run-time.ts";
 import { compareMetrics, compareResult } from "../../scenario/compare/compare-result.ts";
 import { clusterContestants } from "../../scenario/compare/cluster-contestants.ts";
 import { compareRounds } from "../../scenario/compare/comparison.ts";
@@ -40,8 +41,7 @@ export async function compare(flags: CompareFlags, terminal: Terminal): Promise<
     const sink = await openResultSink(terminal, flags.output);
     const observer = createObserver(terminal);
     const leftovers = await openLeftovers({ command: "compare", terminal, remove: remover.remove });
-    const startedAt = new Date();
-    const startMs = performance.now();
+    const runTime = startRunTime();
     try {
       const { played, topics, heldBack } = await play(flags, source, leftovers, terminal, observer, profiling);
       observer.end();
@@ -49,8 +49,7 @@ export async function compare(flags: CompareFlags, terminal: Terminal): Promise<
       const verdict = judge(compareMetrics(comparison), demands);
       const rounds = played.length === 0 ? 0 : Math.min(...played.map((each) => each.rounds.length));
       const result = compareResult({
-        startedAt,
-        elapsedMs: performance.now() - startMs,
+        ...runTime(),
         aborted: terminal.interrupt.aborted,
         environment: describeEnvironment(versionsOf(["protobufjs"])),
         settings: settingsOf(flags, source, topics),

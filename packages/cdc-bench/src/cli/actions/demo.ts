@@ -5,6 +5,7 @@ import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { describeEnvironment } from "../../report/environment.ts";
 import { createObserver } from "../../observe/observer.ts";
 import { openResultSink } from "../../report/result-sink.ts";
+import { startRunTime } from "../../result/run-time.ts";
 import { demoMetrics, demoResult } from "../../demo/demo-result.ts";
 import type { Terminal } from "../../terminal.ts";
 import { judge, verdictExitCode } from "../../verdict/verdict.ts";
@@ -16,8 +17,7 @@ import { writeResult } from "../result-options.ts";
 export async function demo(flags: DemoFlags, terminal: Terminal): Promise<ExitCode> {
   const { interrupt } = terminal;
   const demands = resolveDemands(flags, "demo");
-  const startedAt = new Date();
-  const startMs = performance.now();
+  const runTime = startRunTime();
   const profiling = openProfiling(flags, "demo");
   const sink = await openResultSink(terminal, flags.output);
   const observer = createObserver(terminal, { isQuietAtFirst: true });
@@ -38,7 +38,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal): Promise<ExitCo
     observer.end();
     const verdict = judge(demoMetrics(compared), demands);
     const { aborted } = interrupt;
-    const measured = { startedAt, elapsedMs: performance.now() - startMs, aborted, environment: describeEnvironment() };
+    const measured = { ...runTime(), aborted, environment: describeEnvironment() };
     await writeResult(sink, flags, await profiling.addTo(demoResult({ ...measured, detected, compared, verdict })));
     return aborted ? exitCodes.interrupted : verdictExitCode(verdict);
   } finally {

@@ -6,6 +6,7 @@ import { faultTextOf } from "../../load/fault.ts";
 import { createObserver } from "../../observe/observer.ts";
 import { describeEnvironment } from "../../report/environment.ts";
 import { openResultSink } from "../../report/result-sink.ts";
+import { type RunTime, startRunTime } from "../../result/run-time.ts";
 import { openClusterAccess } from "../../scenario/catch-up/cluster-access.ts";
 import { tuningText } from "../../scenario/catch-up/tuning.ts";
 import { type TargetName, targetNames } from "../../scenario/drain/contenders.ts";
@@ -45,9 +46,9 @@ export async function drain(flags: DrainFlags, terminal: Terminal): Promise<Exit
     const { interrupt } = terminal;
     const { record } = profiling;
     const plan: DrainPlan = { ...planOf(flags), cluster, targets, sinkUrl, interrupt, observer, openWriter, record };
-    const startedAt = new Date();
+    const runTime = startRunTime();
     const outcome = await onCluster(cluster, observer, () => runDrain(plan));
-    const result = resultOf(plan, connection, outcome, demands, startedAt);
+    const result = resultOf(plan, connection, outcome, demands, runTime());
     if (result === null) {
       terminal.stderr.write(nothingMeasured);
     } else {
@@ -163,7 +164,7 @@ function resultOf(
   connection: ClusterConnection,
   { backlog, drains, slowSink }: DrainOutcome,
   demands: Demands,
-  startedAt: Date,
+  time: RunTime,
 ): DrainResult | null {
   if (backlog === null) {
     return null;
@@ -172,8 +173,7 @@ function resultOf(
   return {
     schemaVersion: 1,
     command: "drain",
-    startedAt: startedAt.toISOString(),
-    elapsedMs: Date.now() - startedAt.getTime(),
+    ...time,
     aborted: plan.interrupt.aborted,
     environment: describeEnvironment(),
     settings: settingsOf(plan, connection),

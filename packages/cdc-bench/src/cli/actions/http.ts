@@ -8,6 +8,7 @@ import { openFaultProxy } from "../../load/fault-proxy.ts";
 import { createObserver, type Observer } from "../../observe/observer.ts";
 import { describeEnvironment } from "../../report/environment.ts";
 import { openResultSink } from "../../report/result-sink.ts";
+import { startRunTime } from "../../result/run-time.ts";
 import { type ApiClientOptions, type Ask, type Asked, createApiClient } from "../../scenario/http/api-client.ts";
 import { rowsPath } from "../../scenario/http/api-server.ts";
 import { bodyFormats, type FormatName, mediaTypes } from "../../scenario/http/body-formats.ts";
@@ -34,7 +35,7 @@ export async function http(flags: HttpFlags, terminal: Terminal): Promise<ExitCo
   const profiling = openProfiling(flags, "http");
   const sink = await openResultSink(terminal, flags.output);
   const observer = createObserver(terminal);
-  const [startedAt, startMs] = [new Date().toISOString(), performance.now()];
+  const runTime = startRunTime();
   try {
     const { figures, rows } = await measure(flags, plan, codecs, terminal.interrupt, observer, profiling);
     observer.end();
@@ -42,8 +43,7 @@ export async function http(flags: HttpFlags, terminal: Terminal): Promise<ExitCo
     const result: HttpResult = {
       schemaVersion: 1,
       command: "http",
-      startedAt,
-      elapsedMs: performance.now() - startMs,
+      ...runTime(),
       aborted,
       environment: describeEnvironment(),
       settings: settingsOf(flags, plan, rows),

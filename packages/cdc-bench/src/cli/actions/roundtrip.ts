@@ -8,6 +8,7 @@ import { createRemover } from "../../leftovers/removers.ts";
 import { createObserver } from "../../observe/observer.ts";
 import { describeEnvironment, versionsOf } from "../../report/environment.ts";
 import { openResultSink } from "../../report/result-sink.ts";
+import { startRunTime } from "../../result/run-time.ts";
 import { maxThreads, maxValuesInFlight, roundtripDefaults as defaults } from "../../scenario/roundtrip/defaults.ts";
 import { type RoundtripFigures, type RoundtripPlan, RoundtripRun } from "../../scenario/roundtrip/measure-roundtrip.ts";
 import { openThreads, type RoundtripTarget } from "../../scenario/roundtrip/open-threads.ts";
@@ -40,12 +41,11 @@ export async function roundtrip(flags: RoundtripFlags, terminal: Terminal): Prom
   const sink = await openResultSink(terminal, flags.output);
   const leftovers = await openLeftovers({ command: "roundtrip", terminal, remove: remover.remove });
   const observer = createObserver(terminal);
-  const [startedAt, startMs] = [new Date().toISOString(), performance.now()];
+  const runTime = startRunTime();
   try {
     const figures = await measure(flags, { target, plan, set }, terminal, { leftovers, observer }, profiling);
     observer.end();
-    const elapsedMs = performance.now() - startMs;
-    const result = resultOf(flags, { target, plan, set }, figures, demands, { startedAt, elapsedMs, aborted: terminal.interrupt.aborted });
+    const result = resultOf(flags, { target, plan, set }, figures, demands, { ...runTime(), aborted: terminal.interrupt.aborted });
     await writeResult(sink, flags, await profiling.addTo(result));
     return result.aborted ? exitCodes.interrupted : verdictExitCode(result);
   } finally {

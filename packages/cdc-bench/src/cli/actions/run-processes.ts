@@ -8,6 +8,7 @@ import { requireWhole } from "../../load/whole-reading.ts";
 import { createObserver } from "../../observe/observer.ts";
 import { describeEnvironment } from "../../report/environment.ts";
 import { openResultSink } from "../../report/result-sink.ts";
+import { startRunTime } from "../../result/run-time.ts";
 import { groupMetrics, groupRunResult, type RunSettings } from "../../result/run-result.ts";
 import { measureProcesses, type ProcessesOutcome } from "../../scenario/processes/measure-processes.ts";
 import type { Terminal } from "../../terminal.ts";
@@ -45,12 +46,11 @@ export async function runProcesses(
   const demands = resolveDemands(flags, "run");
   const sink = await openResultSink(terminal, flags.output);
   try {
-    const startedAt = new Date();
-    const startMs = performance.now();
+    const runTime = startRunTime();
     const { outcome, heldBack } = await measure(source, processes, flags, terminal);
     const { group, wasRebalanced } = outcome;
     const verdict: Verdict = judge(groupMetrics(group), demands);
-    const parts = { startedAt, elapsedMs: performance.now() - startMs, aborted: terminal.interrupt.aborted };
+    const parts = { ...runTime(), aborted: terminal.interrupt.aborted };
     const result = { ...parts, environment: describeEnvironment(), settings, group, wasRebalanced, heldBack, verdict };
     await writeResult(sink, flags, groupRunResult(result));
     if (

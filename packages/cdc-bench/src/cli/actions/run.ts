@@ -14,6 +14,7 @@ import { describeEnvironment } from "../../report/environment.ts";
 import { createObserver, type Observation, type Observer } from "../../observe/observer.ts";
 import { formatCount } from "../../report/quantities.ts";
 import { openResultSink } from "../../report/result-sink.ts";
+import { type RunTime, startRunTime } from "../../result/run-time.ts";
 import { runMetrics, type RunParts, runResult, type RunSettings, type TopicRun } from "../../result/run-result.ts";
 import type { Terminal } from "../../terminal.ts";
 import { type Demands, judge, verdictExitCode } from "../../verdict/verdict.ts";
@@ -47,8 +48,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode
   const topics = await requireRegistry(source.registry)
     .then(() => openTopicSource(source, observer, terminal))
     .finally(() => observer.end());
-  const startedAt = new Date();
-  const startMs = performance.now();
+  const runTime = startRunTime();
   try {
     const validator = flags.validate === true ? (await import("@cdckit/json-schema")).jsonSchemaValidator : undefined;
     const { runs, failure } = await profiling.record(() => new Runner(topics, { schemas, validator }, flags, terminal, observer).runAll());
@@ -57,8 +57,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode
     }
     const aborted = failure !== null || terminal.interrupt.aborted;
     const parts = {
-      startedAt,
-      elapsedMs: performance.now() - startMs,
+      ...runTime(),
       aborted,
       heldBack: [...topics.heldBack.values()],
       ...partsOf(source, flags, runs, demands),
@@ -204,12 +203,7 @@ class Runner {
   }
 }
 
-function partsOf(
-  source: Source,
-  flags: RunFlags,
-  runs: readonly TopicRun[],
-  demands: Demands,
-): Omit<RunParts, "startedAt" | "elapsedMs" | "aborted"> {
+function partsOf(source: Source, flags: RunFlags, runs: readonly TopicRun[], demands: Demands): Omit<RunParts, keyof RunTime | "aborted"> {
   return {
     environment: describeEnvironment(),
     settings: settingsOf(

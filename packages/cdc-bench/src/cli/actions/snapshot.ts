@@ -8,6 +8,7 @@ import { openDatabase } from "../../load/database.ts";
 import { createObserver } from "../../observe/observer.ts";
 import { describeEnvironment } from "../../report/environment.ts";
 import { openResultSink } from "../../report/result-sink.ts";
+import { type RunTime, startRunTime } from "../../result/run-time.ts";
 import { analyze, type Prices } from "../../scenario/snapshot/analysis.ts";
 import { reportedConnector } from "../../scenario/snapshot/connector-config.ts";
 import type { SnapshotResult } from "../../scenario/snapshot/result.ts";
@@ -35,9 +36,9 @@ export async function snapshot(flags: SnapshotFlags, terminal: Terminal): Promis
     const profiling = openProfiling(flags, "snapshot");
     const sink = await openResultSink(terminal, flags.output);
     try {
-      const startedAt = new Date();
+      const runTime = startRunTime();
       const run = await runWith(options, terminal, remover.remove, profiling);
-      const result = resultOf(startedAt, options, run, demands, terminal);
+      const result = resultOf(runTime(), options, run, demands, terminal);
       // A run that failed before it had anything says why, and has no result.
       if (run.failure === null || result.formats.length > 0) {
         await writeResult(sink, flags, await profiling.addTo(result));
@@ -100,15 +101,14 @@ async function runWith(
   }
 }
 
-function resultOf(startedAt: Date, options: GivenOptions, run: SnapshotRun, demands: Demands, terminal: Terminal): SnapshotResult {
+function resultOf(time: RunTime, options: GivenOptions, run: SnapshotRun, demands: Demands, terminal: Terminal): SnapshotResult {
   const { connection, connectUrl, registry, databaseUrl, table, template, prices, rounds, tailMs, tailRowsPerSecond, compressionMessages } =
     options;
   const formats = summarizeFormats(run.choices, run.placed);
   return {
     schemaVersion: 1,
     command: "snapshot",
-    startedAt: startedAt.toISOString(),
-    elapsedMs: Date.now() - startedAt.getTime(),
+    ...time,
     aborted: terminal.interrupt.aborted || run.failure !== null,
     environment: describeEnvironment({ "Kafka Connect": run.connectVersion }),
     settings: {

@@ -6,6 +6,7 @@ import { createObserver } from "../../observe/observer.ts";
 import { describeEnvironment } from "../../report/environment.ts";
 import { formatCount } from "../../report/quantities.ts";
 import { openResultSink } from "../../report/result-sink.ts";
+import { type RunTime, startRunTime } from "../../result/run-time.ts";
 import { openClusterAccess } from "../../scenario/catch-up/cluster-access.ts";
 import { defaultSoakMs } from "../../scenario/soak/defaults.ts";
 import { runSoak, type SoakOutcome, type SoakPlan, warmUpMsOf } from "../../scenario/soak/run-soak.ts";
@@ -36,9 +37,9 @@ export async function soak(flags: SoakFlags, terminal: Terminal): Promise<ExitCo
     const observer = createObserver(terminal);
     observer.note(`reaching ${connection.brokers.join(", ")}`);
     const cluster = await openClusterAccess("soak", connection, terminal);
-    const startedAt = new Date();
+    const runTime = startRunTime();
     const plan: SoakPlan = { ...planOf(flags), cluster, interrupt: terminal.interrupt, observer };
-    const result = await onCluster(cluster, observer, async () => resultOf(plan, connection, await runSoak(plan), demands, startedAt));
+    const result = await onCluster(cluster, observer, async () => resultOf(plan, connection, await runSoak(plan), demands, runTime()));
     return await ended(result, terminal, async () => writeResult(sink, flags, result));
   } finally {
     await sink.close();
@@ -81,14 +82,13 @@ function planOf(flags: SoakFlags): Omit<SoakPlan, "cluster" | "interrupt" | "obs
   };
 }
 
-function resultOf(plan: SoakPlan, { brokers }: ClusterConnection, outcome: SoakOutcome, demands: Demands, startedAt: Date): SoakResult {
+function resultOf(plan: SoakPlan, { brokers }: ClusterConnection, outcome: SoakOutcome, demands: Demands, time: RunTime): SoakResult {
   const { formats, rssDrift } = outcome;
   const { perSecond, durationMs, partitions, records, seed, tuning } = plan;
   return {
     schemaVersion: 1,
     command: "soak",
-    startedAt: startedAt.toISOString(),
-    elapsedMs: Date.now() - startedAt.getTime(),
+    ...time,
     aborted: plan.interrupt.aborted,
     environment: describeEnvironment(),
     settings: {

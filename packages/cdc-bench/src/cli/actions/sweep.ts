@@ -8,6 +8,7 @@ import { openRegistry, requireRegistry } from "../../load/schemas.ts";
 import { createObserver, type Observer } from "../../observe/observer.ts";
 import { describeEnvironment } from "../../report/environment.ts";
 import { openResultSink } from "../../report/result-sink.ts";
+import { type RunTime, startRunTime } from "../../result/run-time.ts";
 import { openBacklog } from "../../scenario/catch-up/backlog.ts";
 import { type ClusterAccess, openClusterAccess } from "../../scenario/catch-up/cluster-access.ts";
 import { tuningText } from "../../scenario/catch-up/tuning.ts";
@@ -40,7 +41,7 @@ export async function sweep(flags: SweepFlags, terminal: Terminal): Promise<Exit
     const observer = createObserver(terminal);
     observer.note(`reaching ${connection.brokers.join(", ")}`);
     const cluster = await openClusterAccess("sweep", connection, terminal);
-    const startedAt = new Date();
+    const runTime = startRunTime();
     const result = await onCluster(cluster, observer, async () => {
       await requireRegistry(flags.topics === undefined ? undefined : registry); // what this run writes itself needs none
       const schemas = registry === undefined ? undefined : openRegistry(registry);
@@ -53,7 +54,7 @@ export async function sweep(flags: SweepFlags, terminal: Terminal): Promise<Exit
         observer,
         record: profiling.record,
       };
-      return resultOf(plan, flags, connection, await runSweep(plan), demands, startedAt);
+      return resultOf(plan, flags, connection, await runSweep(plan), demands, runTime());
     });
     if (result === null && !terminal.interrupt.aborted) {
       throw new BenchError(
@@ -127,7 +128,7 @@ function resultOf(
   { brokers }: ClusterConnection,
   outcome: SweepOutcome,
   demands: Demands,
-  startedAt: Date,
+  time: RunTime,
 ): { readonly result: SweepResult; readonly errorRecords: number } | null {
   const { base, noise, curves, combined } = outcome;
   if (base.rate.rounds.length === 0) {
@@ -138,8 +139,7 @@ function resultOf(
   const result: SweepResult = {
     schemaVersion: 1,
     command: "sweep",
-    startedAt: startedAt.toISOString(),
-    elapsedMs: Date.now() - startedAt.getTime(),
+    ...time,
     aborted: plan.interrupt.aborted,
     environment: describeEnvironment(),
     settings: {

@@ -6,6 +6,7 @@ import { percentileMetrics, sizeMetrics } from "../../verdict/metrics-of.ts";
 import type { Metric } from "../../verdict/metric.ts";
 import type { Verdict } from "../../verdict/verdict.ts";
 import type { BenchResult } from "../../result/bench-result.ts";
+import type { RunTime } from "../../result/run-time.ts";
 
 /** The result of `compare`. */
 export interface CompareResult extends BenchResult {
@@ -16,9 +17,7 @@ export interface CompareResult extends BenchResult {
   readonly pairs: readonly ComparedPair[];
 }
 
-export interface CompareParts {
-  readonly startedAt: Date;
-  readonly elapsedMs: number;
+export interface CompareParts extends RunTime {
   readonly aborted: boolean;
   readonly environment: Environment;
   readonly settings: Readonly<Record<string, unknown>>;
@@ -60,7 +59,7 @@ export function compareResult(parts: CompareParts): CompareResult {
   return {
     schemaVersion: 1,
     command: "compare",
-    startedAt: startedAt.toISOString(),
+    startedAt,
     elapsedMs,
     aborted,
     environment,
