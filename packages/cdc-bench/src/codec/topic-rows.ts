@@ -1,7 +1,7 @@
 import { type CdcEvent, createDecoder, type Decoder, isDecodeError, type KafkaRecord, UNAVAILABLE } from "@cdckit/decode";
 import { BenchError } from "../bench-error.ts";
 import { openRecordFeed } from "../load/record-feed.ts";
-import { missingSchemasHint, openSchemas } from "../load/schemas.ts";
+import { lacksSchemaSource, missingSchemasHint, openSchemas } from "../load/schemas.ts";
 import type { Source } from "../load/source.ts";
 import { isRegistryAtFault } from "../registry-fault.ts";
 import { patternOf } from "../types/seen-tables.ts";
@@ -58,7 +58,7 @@ class GatheredRows {
       if (!isDecodeError(error) || isRegistryAtFault(error)) {
         throw error;
       }
-      this.#isSchemaMissing ||= error.code === "schema-source-missing";
+      this.#isSchemaMissing ||= lacksSchemaSource(error);
       this.#failures++;
     }
   }
@@ -67,7 +67,7 @@ class GatheredRows {
   largest(place: string, maxRows: number, isPartial: boolean): TopicRows {
     const [largest, ...others] = [...this.#tables].toSorted(([, a], [, b]) => b.length - a.length);
     if (largest === undefined && !isPartial) {
-      const why = this.#isSchemaMissing ? missingSchemasHint.trimEnd() : `${this.#failures} records could not be decoded.`;
+      const why = this.#isSchemaMissing ? missingSchemasHint : `${this.#failures} records could not be decoded.`;
       throw new BenchError("too-few-messages", `no row was found in ${place}: ${why}`);
     }
     const [table, found] = largest ?? [place, []];

@@ -12,7 +12,8 @@ interface Outcome {
 export interface InspectTally {
   readonly records: number;
   readonly failures: number;
-  failuresOf(code: string): number;
+  /** Each code with which a record could not be decoded, once. */
+  readonly errors: readonly { readonly code: string }[];
   add(outcome: Outcome): void;
   /** A record that the filters leave out. */
   leaveOut(): void;
@@ -41,7 +42,9 @@ export function createInspectTally(): InspectTally {
     leaveOut() {
       leftOut++;
     },
-    failuresOf: (code) => codes.get(code) ?? 0,
+    get errors() {
+      return [...codes.keys()].map((code) => ({ code }));
+    },
     add({ events, failure }) {
       records++;
       for (const event of events) {

@@ -7,7 +7,17 @@ import type { Source } from "./source.ts";
 
 /** Answers messages that name a schema if no source of schemas was named. */
 export const missingSchemasHint =
-  "some messages name a schema, and there is no place to get it from: give --registry URL, or --schemas FILE with --file.\n";
+  "some messages name a schema, and there is no place to get it from: give --registry URL, or --schemas FILE with --file.";
+
+/** Whether a message named a schema, and no source of schemas was named: the decoder says so only if it was made without one. */
+export function lacksSchemaSource({ code }: { readonly code: string }): boolean {
+  return code === "schema-source-missing";
+}
+
+/** The line to end a command with, by the errors that it has met. Empty if none of them lacks a source of schemas. */
+export function missingSchemasNote(errors: readonly { readonly code: string }[]): string {
+  return errors.some(lacksSchemaSource) ? `${missingSchemasHint}\n` : "";
+}
 
 /** Where the schemas of a source are, or undefined if none was named: JSON needs none. */
 export function openSchemas(source: Source): SchemaSource | undefined {

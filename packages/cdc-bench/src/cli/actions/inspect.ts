@@ -6,7 +6,7 @@ import type { Mask } from "../../inspect/mask.ts";
 import { selectExtent } from "../../inspect/start-position.ts";
 import { readHints } from "../../load/hints.ts";
 import { type FeedRange, openRecordFeed } from "../../load/record-feed.ts";
-import { missingSchemasHint, openSchemas } from "../../load/schemas.ts";
+import { missingSchemasNote, openSchemas } from "../../load/schemas.ts";
 import { createInspectTally, type InspectTally } from "../../inspect/inspect-tally.ts";
 import { type InspectTextOptions, recordText } from "../../inspect/inspect-text.ts";
 import { createObserver } from "../../observe/observer.ts";
@@ -70,9 +70,7 @@ export async function inspect(flags: InspectFlags, terminal: Terminal): Promise<
   if (terminal.interrupt.reason === readerLeft) {
     return exitCodes.interrupted; // whoever wrote `| head` has what they wanted
   }
-  if (schemas === undefined && tally.failuresOf("schema-source-missing") > 0) {
-    terminal.stderr.write(missingSchemasHint);
-  }
+  terminal.stderr.write(missingSchemasNote(tally.errors));
   terminal.stderr.write(untypedNotes(untyped));
   return conclude(tally, failure, terminal, flags.follow === true);
 }

@@ -1,7 +1,7 @@
 import { BenchError } from "../../bench-error.ts";
 import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { throwAwayGroup } from "../../load/cluster.ts";
-import { missingSchemasHint, requireRegistry } from "../../load/schemas.ts";
+import { missingSchemasNote, requireRegistry } from "../../load/schemas.ts";
 import type { ClusterSource, Source } from "../../load/source.ts";
 import { openTopicSource } from "../../load/topic-source.ts";
 import { requireWhole } from "../../load/whole-reading.ts";
@@ -53,12 +53,7 @@ export async function runProcesses(
     const parts = { ...runTime(), aborted: terminal.interrupt.aborted };
     const result = { ...parts, environment: describeEnvironment(), settings, group, wasRebalanced, heldBack, verdict };
     await writeResult(sink, flags, groupRunResult(result));
-    if (
-      source.registry === undefined &&
-      group.processes.some(({ errors }) => errors.some(({ code }) => code === "schema-source-missing"))
-    ) {
-      terminal.stderr.write(missingSchemasHint);
-    }
+    terminal.stderr.write(missingSchemasNote(group.processes.flatMap(({ errors }) => errors)));
     return endOf(outcome, parts.aborted, source, verdict);
   } finally {
     await sink.close();

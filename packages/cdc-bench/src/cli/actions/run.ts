@@ -5,7 +5,7 @@ import { withoutLogin } from "../../leftovers/thing.ts";
 import { throwAwayGroup, type TopicExtent } from "../../load/cluster.ts";
 import { decompressedMs } from "../../load/decompression-time.ts";
 import { whileWaiting } from "../../load/driver-wait-text.ts";
-import { missingSchemasHint, openSchemas, requireRegistry } from "../../load/schemas.ts";
+import { missingSchemasNote, openSchemas, requireRegistry } from "../../load/schemas.ts";
 import type { Source } from "../../load/source.ts";
 import { openTopicSource, type TopicSource } from "../../load/topic-source.ts";
 import { readingEndOf, requireWhole } from "../../load/whole-reading.ts";
@@ -63,9 +63,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode
       ...partsOf(source, flags, runs, demands),
     };
     await writeResult(sink, flags, await profiling.addTo(runResult(parts)));
-    if (schemas === undefined && runs.some(({ measure }) => measure.errors.some(({ code }) => code === "schema-source-missing"))) {
-      terminal.stderr.write(missingSchemasHint);
-    }
+    terminal.stderr.write(missingSchemasNote(runs.flatMap(({ measure }) => measure.errors)));
     if (failure !== null) {
       throw failure.error;
     }
