@@ -35,7 +35,7 @@ const largestBatchBytes = 1_048_576; // what brokers take by default
 export function addProduce(program: Command, terminal: Terminal, settle: (code: ExitCode) => void): void {
   const command = program.command("produce");
   refuseAlone(command, ["--partitions"], "--create-topics");
-  addProfileFlags(addResultFlags(addDemandFlags(withoutTopics(addClusterFlags(command)))))
+  addProfileFlags(addResultFlags(addDemandFlags(withoutReading(addClusterFlags(command)))))
     .option("--prefix <name>", "topics are named PREFIX-FORMAT.sales.salesorderdetail", parsePrefix, "bench")
     .option("--formats <names>", `of ${changeFormatNames.join(", ")} (default: all with --registry, otherwise JSON)`, parseFormats)
     .addOption(
@@ -60,17 +60,15 @@ export function addProduce(program: Command, terminal: Terminal, settle: (code: 
     });
 }
 
-/** The topics' names follow from the prefix. */
-function withoutTopics(command: Command): Command {
+/** The topics' names follow from the prefix, and nothing is read. */
+function withoutReading(command: Command): Command {
   const options = command.options as Option[];
-  options.splice(
-    options.findIndex(({ long }) => long === "--topics"),
-    1,
-  );
-  options.splice(
-    options.findIndex(({ long }) => long === "--fetch-bytes"),
-    1,
-  );
+  for (const flag of ["--topics", "--fetch-bytes", "--registry-ids"]) {
+    options.splice(
+      options.findIndex(({ long }) => long === flag),
+      1,
+    );
+  }
   return command;
 }
 

@@ -3,13 +3,25 @@ import type { RegistryConnection } from "../load/connection.ts";
 import type { Terminal } from "../terminal.ts";
 import { envValue } from "./env-value.ts";
 import { parseRegistryUrl } from "./option-values.ts";
+import type { SourceFlags } from "./source-options.ts";
 
-/** The registry of flag and environment, with its credentials, which come by environment alone; undefined if none is named. */
-export function resolveRegistry(flag: string | undefined, env: Terminal["env"]): RegistryConnection | undefined {
-  const url = flag ?? envValue("SCHEMA_REGISTRY_URL", env, parseOneUrl);
-  if (url === undefined) {
-    return undefined;
+/** The registry of flags and environment, with its credentials, which come by environment alone; undefined if none is named. */
+export function resolveRegistry(
+  flags: Pick<SourceFlags, "registry" | "registryIds">,
+  env: Terminal["env"],
+): RegistryConnection | undefined {
+  const url = flags.registry ?? envValue("SCHEMA_REGISTRY_URL", env, parseOneUrl);
+  const numericIds = flags.registryIds;
+  if (url !== undefined) {
+    return { url, ...resolveAuth(url, env), ...(numericIds !== undefined && { numericIds }) };
   }
+  if (numericIds !== undefined) {
+    throw new BenchError("usage", "--registry-ids says how a registry reads ids: give --registry URL, too (env SCHEMA_REGISTRY_URL).");
+  }
+  return undefined;
+}
+
+function resolveAuth(url: string, env: Terminal["env"]): Pick<RegistryConnection, "auth"> {
   const javas = envValue("SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO", env, parseUserInfo);
   const username = envValue("SCHEMA_REGISTRY_USERNAME", env, String);
   const password = envValue("SCHEMA_REGISTRY_PASSWORD", env, String);
@@ -28,12 +40,12 @@ export function resolveRegistry(flag: string | undefined, env: Terminal["env"]):
     javasToken !== undefined && "SCHEMA_REGISTRY_BEARER_AUTH_TOKEN",
   ]);
   if (javas !== undefined) {
-    return { url, auth: { basic: javas } };
+    return { auth: { basic: javas } };
   }
   if (username !== undefined && password !== undefined) {
-    return { url, auth: { basic: { username, password } } };
+    return { auth: { basic: { username, password } } };
   }
-  return bearer === undefined ? { url } : { url, auth: { bearer } };
+  return bearer === undefined ? {} : { auth: { bearer } };
 }
 
 function refuseTwo(logins: readonly (string | false)[]): void {

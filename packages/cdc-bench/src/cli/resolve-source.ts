@@ -47,7 +47,7 @@ export function resolveCluster(
 ): { readonly connection: ClusterConnection | undefined; readonly registry: RegistryConnection | undefined } {
   const variables = inShortNames(flags, env);
   const brokers = flags.brokers ?? envValue("KAFKA_BROKERS", variables, collectBrokers);
-  const registry = resolveRegistry(flags.registry, env);
+  const registry = resolveRegistry(flags, env);
   if (brokers === undefined) {
     return { connection: undefined, registry };
   }
@@ -69,7 +69,10 @@ function fileSource(flags: SourceFlags, file: string, env: Terminal["env"]): Fil
   if (flags.schemas !== undefined && flags.registry !== undefined) {
     throw new BenchError("usage", "--schemas and --registry are two sources of schemas: give one of them.");
   }
-  const registry = flags.schemas === undefined ? resolveRegistry(flags.registry, env) : undefined;
+  if (flags.schemas !== undefined && flags.registryIds !== undefined) {
+    throw new BenchError("usage", "--schemas and --registry-ids do not go together: ids are looked up in the file.");
+  }
+  const registry = flags.schemas === undefined ? resolveRegistry(flags, env) : undefined;
   return { kind: "file", file, schemasFile: flags.schemas, registry };
 }
 

@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { ApicurioIdSpace } from "@cdckit/decode";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { addLoginFlags, type LoginFlags } from "./login-options.ts";
 import { collectBrokers, collectNames, parseCount, parseRegistryUrl } from "./option-values.ts";
 import { addTlsFlags, type TlsFlags } from "./tls-options.ts";
@@ -9,17 +10,22 @@ export interface SourceFlags extends TlsFlags, LoginFlags {
   readonly topics?: readonly string[];
   readonly fetchBytes?: number;
   readonly registry?: string;
+  readonly registryIds?: ApicurioIdSpace;
   readonly file?: string;
   readonly schemas?: string;
 }
 
 export function addClusterFlags(command: Command): Command {
   addBrokersFlag(command).option("-t, --topics <name,...>", "topics, by their whole names", collectNames);
-  return addFetchBytesFlag(addLoginFlags(addTlsFlags(command))).option(
-    "--registry <url>",
-    "schema registry, Confluent API (env SCHEMA_REGISTRY_URL; _USERNAME and _PASSWORD, or _TOKEN)",
-    parseRegistryUrl,
-  );
+  return addFetchBytesFlag(addLoginFlags(addTlsFlags(command)))
+    .option(
+      "--registry <url>",
+      "schema registry, Confluent API or Apicurio's (env SCHEMA_REGISTRY_URL; _USERNAME and _PASSWORD, or _TOKEN)",
+      parseRegistryUrl,
+    )
+    .addOption(
+      new Option("--registry-ids <space>", "what ids of four bytes are at an Apicurio registry (default: contentId)").choices(idSpaces),
+    );
 }
 
 export function addFetchBytesFlag(command: Command): Command {
@@ -35,6 +41,8 @@ export function addFileFlags(command: Command): Command {
     .option("--file <recording>", "a recording in place of brokers: NDJSON, gzip allowed")
     .option("--schemas <file>", "the schemas that the recording refers to: NDJSON of {id, schemaType, schema}");
 }
+
+const idSpaces: readonly ApicurioIdSpace[] = ["contentId", "globalId"];
 
 /** Kafka's field for it has 32 bits. */
 const maxFetchBytes = 2_147_483_647;

@@ -1,4 +1,12 @@
-import { type CdcEvent, createDecoder, isDecodeError, type KafkaRecord, type SchemaSource, UntypedColumns } from "@cdckit/decode";
+import {
+  type CdcEvent,
+  createDecoder,
+  type DecodeErrorCode,
+  isDecodeError,
+  type KafkaRecord,
+  type SchemaSource,
+  UntypedColumns,
+} from "@cdckit/decode";
 import { isKafkaJsDriverError, kafkajs } from "@cdckit/kafkajs";
 import { isRecordingError } from "@cdckit/testkit";
 import { BenchError } from "../bench-error.ts";
@@ -74,8 +82,15 @@ export async function* checkTopic(cluster: Pick<Cluster, "extentsOf" | "heldBack
   }
 }
 
+/** Where the schemas of a sample come from. */
+export interface SampleSchemas {
+  readonly schemas: SchemaSource | undefined;
+  /** Undefined: not from a registry. */
+  readonly registry: RegistryConnection | undefined;
+}
+
 /** Decodes the first records of a source, and says what they are. */
-export async function checkSample(name: string, records: AsyncIterable<KafkaRecord>, schemas: SchemaSource | undefined): Promise<Check> {
+export async function checkSample(name: string, records: AsyncIterable<KafkaRecord>, { schemas, registry }: SampleSchemas): Promise<Check> {
   const decoder = createDecoder(schemas === undefined ? {} : { schemas });
   const formats = new Set<string>();
   const untyped = new UntypedColumns();
@@ -91,7 +106,7 @@ export async function checkSample(name: string, records: AsyncIterable<KafkaReco
       }
     }
   } catch (error) {
-    return failure("decode", error, adviceFor(error));
+    return failure("decode", error, adviceFor(error, registry));
   }
   if (seen === 0) {
     return { name: "decode", status: "skipped", detail: `${name}: no records to read, nothing to decode` };
@@ -141,9 +156,17 @@ function labelOf(event: CdcEvent): string {
   return formatLabel(kind === "tombstone" ? "tombstone" : { framing, encoding, envelope });
 }
 
-function adviceFor(error: unknown): string {
+/** The codes that records end with if their ids lead to no schema, or to that of another table. */
+const codesOfWrongIds: ReadonlySet<DecodeErrorCode> = new Set<DecodeErrorCode>(["schema-not-found", "schema-mismatch"]);
+const explainAdvice = "cdc-bench inspect --explain shows what was tried and why it lost";
+
+function adviceFor(error: unknown, registry: RegistryConnection | undefined): string {
   if (isDecodeError(error) && isRegistryAtFault(error)) {
     return "give --registry (or --schemas with --file): the messages name schemas that must be fetched";
   }
-  return "cdc-bench inspect --explain shows what was tried and why it lost";
+  if (isDecodeError(error) && registry !== undefined && codesOfWrongIds.has(error.code)) {
+    const other = registry.numericIds === "globalId" ? "contentId" : "globalId";
+    return `if the registry is Apicurio, its converters may write ids of the other kind: give --registry-ids ${other}; ${explainAdvice}`;
+  }
+  return explainAdvice;
 }

@@ -1,4 +1,5 @@
 import type { KafkaDriver } from "@cdckit/consumer";
+import type { ApicurioIdSpace } from "@cdckit/decode";
 import { kafkajs, type KafkaJsTuning } from "@cdckit/kafkajs";
 import type { RegistryAuth } from "@cdckit/registry";
 import type { KafkaConfig, SASLOptions } from "kafkajs";
@@ -33,6 +34,8 @@ export interface ClusterConnection {
 export interface RegistryConnection {
   readonly url: string;
   readonly auth?: RegistryAuth;
+  /** What ids of four bytes are at an Apicurio registry. Absent: content ids. */
+  readonly numericIds?: ApicurioIdSpace;
 }
 
 /** The driver's own default: more than one partition shares a fetch. */

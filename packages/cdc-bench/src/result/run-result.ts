@@ -27,6 +27,8 @@ export interface RunSettings {
   readonly registry: string | null;
   readonly maxRecords: number | null;
   readonly maxDurationMs: number | null;
+  /** What ids of four bytes are at an Apicurio registry. Absent: content ids. */
+  readonly registryIds?: string;
   /** Null is the driver's default. */
   readonly fetchBytes: number | null;
   /** Whether values were checked against their JSON Schema. */

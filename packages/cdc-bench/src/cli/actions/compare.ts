@@ -79,6 +79,12 @@ function sourceOf(flags: CompareFlags, terminal: Terminal): Source {
   if (flags.topics !== undefined || flags.file !== undefined) {
     throw new BenchError("usage", "--rows writes topics of its own: leave --topics and --file away.");
   }
+  if (flags.registryIds !== undefined) {
+    throw new BenchError(
+      "usage",
+      "--rows and --registry-ids do not go together: what is written has the ids that the registry gives for it.",
+    );
+  }
   const { connection, registry } = requireCluster(flags, terminal.env);
   return { kind: "cluster", connection, topics: [], registry };
 }

@@ -48,7 +48,7 @@ async function* checkFile(flags: DoctorFlags, terminal: Terminal): AsyncGenerato
     yield schemas.problem;
     return;
   }
-  yield await checkSample(flags.file ?? "", openRecordFeed(source, terminal), schemas.source);
+  yield await checkSample(flags.file ?? "", openRecordFeed(source, terminal), { schemas: schemas.source, registry: source.registry });
 }
 
 async function* checkCluster(flags: DoctorFlags, terminal: Terminal): AsyncGenerator<Check, void, void> {
@@ -118,7 +118,7 @@ async function* checkTopicAndSample(
     isReadable &&= check.status !== "problem";
   }
   if (isReadable) {
-    yield await checkSample(topic, openRecordFeed(source, terminal), openSchemas(source));
+    yield await checkSample(topic, openRecordFeed(source, terminal), { schemas: openSchemas(source), registry: source.registry });
   }
 }
 

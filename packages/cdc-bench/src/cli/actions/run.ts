@@ -222,6 +222,7 @@ function settingsOf(source: Source, flags: RunFlags, topics: readonly string[]):
     registry: source.registry === undefined ? null : withoutLogin(source.registry.url),
     maxRecords: flags.limit ?? null,
     maxDurationMs: flags.duration ?? null,
+    ...(flags.registryIds !== undefined && { registryIds: flags.registryIds }),
     fetchBytes: flags.fetchBytes ?? null,
     ...(flags.validate === true && { validate: true }),
     ...((flags.commit === true || flags.processes !== undefined) && { commit: true }),

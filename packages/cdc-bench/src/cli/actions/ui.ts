@@ -55,7 +55,7 @@ async function createParts(flags: UiFlags, terminal: Terminal, commands: readonl
     version: benchVersion(),
     runForms: commands.filter(isMeasuring).map((command) => formOf(command)),
     lookForm: formOf(inspect, ["--explain", "--headers", ...(flags.maskValues === true ? ["--mask-values"] : [])]),
-    topicsForm: formOf(addClusterFlags(new Command("topics")), ["--topics", "--fetch-bytes", "--registry"]),
+    topicsForm: formOf(addClusterFlags(new Command("topics")), ["--topics", "--fetch-bytes", "--registry", "--registry-ids"]),
     isMaskForced: flags.maskValues === true,
     ...{ kept, events, reports: createReportAddresses() },
     runs: createRunSession(kept, events, terminal.env),
