@@ -10,7 +10,7 @@ import { element } from "./dom.js";
 
 /** Fields that few need are folded away. A flag that stands in no group is shown. */
 const groups = [
-  { title: "Login and encryption", pattern: /^--(?:ssl|sasl|fetch-bytes|registry-ids)/ },
+  { title: "Login and encryption", pattern: /^--(?:ssl|sasl|fetch-bytes|max-decompressed|registry-ids)/ },
   { title: "What is demanded", pattern: /^--(?:threshold|baseline|max-regression)/ },
 ];
 

@@ -15,6 +15,8 @@ export interface TuningFlags {
   readonly commitInterval?: number;
   readonly fetchBytes?: number;
   readonly fetchMaxBytes?: number;
+  /** A flag of the commands alone that read topics of others. */
+  readonly maxDecompressedBytes?: number;
   readonly fetchWait?: number;
   readonly partitionsAtOnce?: number;
 }
@@ -49,6 +51,7 @@ export function resolveTuning(flags: TuningFlags): Tuning {
     fetchMaxBytes: flags.fetchMaxBytes ?? defaultTuning.fetchMaxBytes,
     fetchWaitMs: flags.fetchWait ?? defaultTuning.fetchWaitMs,
     partitionsAtOnce: flags.partitionsAtOnce ?? defaultTuning.partitionsAtOnce,
+    ...(flags.maxDecompressedBytes !== undefined && { maxDecompressedBytes: flags.maxDecompressedBytes }),
   };
 }
 

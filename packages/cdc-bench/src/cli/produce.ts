@@ -63,7 +63,7 @@ export function addProduce(program: Command, terminal: Terminal, settle: (code: 
 /** The topics' names follow from the prefix, and nothing is read. */
 function withoutReading(command: Command): Command {
   const options = command.options as Option[];
-  for (const flag of ["--topics", "--fetch-bytes", "--registry-ids"]) {
+  for (const flag of ["--topics", "--fetch-bytes", "--max-decompressed-bytes", "--registry-ids"]) {
     options.splice(
       options.findIndex(({ long }) => long === flag),
       1,

@@ -51,10 +51,16 @@ export function resolveCluster(
   if (brokers === undefined) {
     return { connection: undefined, registry };
   }
-  const { fetchBytes } = flags;
+  const { fetchBytes, maxDecompressedBytes } = flags;
   const tls = resolveTls(flags, variables);
   const login = resolveLogin(flags, variables);
-  const connection = { brokers, ...(tls && { tls }), ...(login && { login }), ...(fetchBytes !== undefined && { fetchBytes }) };
+  const connection = {
+    brokers,
+    ...(tls && { tls }),
+    ...(login && { login }),
+    ...(fetchBytes !== undefined && { fetchBytes }),
+    ...(maxDecompressedBytes !== undefined && { maxDecompressedBytes }),
+  };
   return { connection, registry };
 }
 
@@ -84,4 +90,5 @@ const brokerFlags: readonly (readonly [keyof SourceFlags, string])[] = [
   ["saslMechanism", "--sasl-mechanism"],
   ["saslUsername", "--sasl-username"],
   ["fetchBytes", "--fetch-bytes"],
+  ["maxDecompressedBytes", "--max-decompressed-bytes"],
 ];

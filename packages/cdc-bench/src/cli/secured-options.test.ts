@@ -144,7 +144,14 @@ describe("what contradicts itself is a usage error that names both, and holds no
   });
 
   test("--file and each flag of the connection", async () => {
-    const flags = [["--ssl"], ["--ssl-ca", certFile], ["--sasl-mechanism", "plain"], ["--sasl-username", "u"], ["--fetch-bytes", "1m"]];
+    const flags = [
+      ["--ssl"],
+      ["--ssl-ca", certFile],
+      ["--sasl-mechanism", "plain"],
+      ["--sasl-username", "u"],
+      ["--fetch-bytes", "1m"],
+      ["--max-decompressed-bytes", "1m"],
+    ];
     for (const [flag = "", ...value] of flags) {
       const { code, stderr } = await run(["inspect", "--file", "f", flag, ...value]);
       expect([code, stderr]).toEqual([exitCodes.usage, expect.stringMatching(`--file and ${flag}.* do not go together`)]);

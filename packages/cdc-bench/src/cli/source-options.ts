@@ -9,6 +9,7 @@ export interface SourceFlags extends TlsFlags, LoginFlags {
   readonly brokers?: readonly string[];
   readonly topics?: readonly string[];
   readonly fetchBytes?: number;
+  readonly maxDecompressedBytes?: number;
   readonly registry?: string;
   readonly registryIds?: ApicurioIdSpace;
   readonly file?: string;
@@ -18,6 +19,11 @@ export interface SourceFlags extends TlsFlags, LoginFlags {
 export function addClusterFlags(command: Command): Command {
   addBrokersFlag(command).option("-t, --topics <name,...>", "topics, by their whole names", collectNames);
   return addFetchBytesFlag(addLoginFlags(addTlsFlags(command)))
+    .option(
+      "--max-decompressed-bytes <count>",
+      "most bytes that one batch may become, for topics that you trust (default: the driver's own)",
+      parseDecompressedBytes,
+    )
     .option(
       "--registry <url>",
       "schema registry, Confluent API or Apicurio's (env SCHEMA_REGISTRY_URL; _USERNAME and _PASSWORD, or _TOKEN)",
@@ -48,9 +54,20 @@ const idSpaces: readonly ApicurioIdSpace[] = ["contentId", "globalId"];
 const maxFetchBytes = 2_147_483_647;
 
 function parseFetchBytes(text: string): number {
+  return atMost(maxFetchBytes, text);
+}
+
+/** The driver's own bound, which is not loaded for `--help`: a test holds the two equal. */
+const maxDecompressedBytes = 1_073_741_824;
+
+function parseDecompressedBytes(text: string): number {
+  return atMost(maxDecompressedBytes, text);
+}
+
+function atMost(max: number, text: string): number {
   const bytes = parseCount(text);
-  if (bytes > maxFetchBytes) {
-    throw new InvalidArgumentError(`It must not exceed ${maxFetchBytes}.`);
+  if (bytes > max) {
+    throw new InvalidArgumentError(`It must not exceed ${max}.`);
   }
   return bytes;
 }

@@ -8,6 +8,7 @@ import {
   UntypedColumns,
 } from "@cdckit/decode";
 import { isKafkaJsDriverError, kafkajs } from "@cdckit/kafkajs";
+import { isRecordBatchError } from "@cdckit/record-batch";
 import { isRecordingError } from "@cdckit/testkit";
 import { BenchError } from "../bench-error.ts";
 import { exitCodeOfDriver } from "../driver-exit-codes.ts";
@@ -163,6 +164,9 @@ const explainAdvice = "cdc-bench inspect --explain shows what was tried and why 
 function adviceFor(error: unknown, registry: RegistryConnection | undefined): string {
   if (isDecodeError(error) && isRegistryAtFault(error)) {
     return "give --registry (or --schemas with --file): the messages name schemas that must be fetched";
+  }
+  if (isKafkaJsDriverError(error) && isRecordBatchError(error.cause) && error.cause.code === "batch-too-large") {
+    return "if you trust who writes the topic, give --max-decompressed-bytes: a batch then takes so much memory";
   }
   if (isDecodeError(error) && registry !== undefined && codesOfWrongIds.has(error.code)) {
     const other = registry.numericIds === "globalId" ? "contentId" : "globalId";

@@ -28,6 +28,8 @@ export interface ClusterConnection {
   readonly login?: SaslLogin;
   /** Most bytes of one partition in a fetch. */
   readonly fetchBytes?: number;
+  /** Most bytes that one record batch may become. Absent: the driver's own limit. */
+  readonly maxDecompressedBytes?: number;
 }
 
 /** Where the schema registry is. Its `auth` and the userinfo of its url are secrets. */
@@ -54,8 +56,11 @@ export function createClusterDriver(
   connection: ClusterConnection,
   session: Pick<KafkaJsTuning, "sessionTimeoutMs"> = throwAwaySession,
 ): KafkaDriver {
-  const { fetchBytes } = connection;
-  const tuning = fetchBytes === undefined ? {} : { maxBytesPerPartition: fetchBytes, maxBytes: Math.max(fetchBytes, defaultFetchBytes) };
+  const { fetchBytes, maxDecompressedBytes } = connection;
+  const tuning: KafkaJsTuning = {
+    ...(fetchBytes !== undefined && { maxBytesPerPartition: fetchBytes, maxBytes: Math.max(fetchBytes, defaultFetchBytes) }),
+    ...(maxDecompressedBytes !== undefined && { maxDecompressedBytes }),
+  };
   return kafkajs({ ...kafkaConfigOf(connection), codecs: timedCodecs, ...tuning, ...session });
 }
 

@@ -31,6 +31,8 @@ export interface RunSettings {
   readonly registryIds?: string;
   /** Null is the driver's default. */
   readonly fetchBytes: number | null;
+  /** Most bytes that one record batch may become. Absent: the driver's own limit. */
+  readonly maxDecompressedBytes?: number;
   /** Whether values were checked against their JSON Schema. */
   readonly validate?: boolean;
   /** Whether offsets were committed in the throw-away group. */

@@ -191,7 +191,11 @@ function endOf(aborted: boolean, played: readonly PlayedContestant[], verdict: P
 }
 
 function settingsOf(flags: CompareFlags, source: Source, topics: readonly string[]): Readonly<Record<string, unknown>> {
-  const limits = (connection: ClusterConnection): Readonly<Record<string, unknown>> => ({ ...fetchLimitsOf(connection) });
+  const { maxDecompressedBytes } = flags;
+  const limits = (connection: ClusterConnection): Readonly<Record<string, unknown>> => ({
+    ...fetchLimitsOf(connection),
+    ...(maxDecompressedBytes !== undefined && { maxDecompressedBytes }),
+  });
   return {
     source: source.kind === "cluster" ? source.connection.brokers.join(",") : source.file,
     topics,

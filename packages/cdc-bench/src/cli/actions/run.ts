@@ -224,6 +224,7 @@ function settingsOf(source: Source, flags: RunFlags, topics: readonly string[]):
     maxDurationMs: flags.duration ?? null,
     ...(flags.registryIds !== undefined && { registryIds: flags.registryIds }),
     fetchBytes: flags.fetchBytes ?? null,
+    ...(flags.maxDecompressedBytes !== undefined && { maxDecompressedBytes: flags.maxDecompressedBytes }),
     ...(flags.validate === true && { validate: true }),
     ...((flags.commit === true || flags.processes !== undefined) && { commit: true }),
     ...(flags.processes !== undefined && { processes: flags.processes }),

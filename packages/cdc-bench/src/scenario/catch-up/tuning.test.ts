@@ -25,6 +25,8 @@ describe("a tuning", () => {
     expect(driverTuningOf(defaultTuning)).not.toHaveProperty("maxBytesPerPartition");
     expect(tuningText(defaultTuning)).not.toContain("maxBytesPerPartition");
     expect(tuningText({ ...defaultTuning, fetchBytes: 65_536 })).toContain("maxBytesPerPartition: 65_536,");
+    expect(tuningText(defaultTuning)).not.toContain("maxDecompressedBytes");
+    expect(tuningText({ ...defaultTuning, maxDecompressedBytes: 1_000_000_000 })).toContain("maxDecompressedBytes: 1_000_000_000,");
   });
 
   test("is TypeScript to paste, which compiles", () => {

@@ -21,6 +21,8 @@ export interface Tuning {
   readonly fetchMaxBytes: number;
   readonly fetchWaitMs: number;
   readonly partitionsAtOnce: number;
+  /** The most bytes that one record batch may become. Absent: the driver's own limit. */
+  readonly maxDecompressedBytes?: number;
 }
 
 /** The defaults of `createConsumer` and of `kafkajs()`, written out. */
@@ -66,13 +68,14 @@ export function deliveryOf(tuning: Tuning): DeliveryOptions {
 }
 
 export function driverTuningOf(tuning: Tuning): KafkaJsTuning {
-  const { fetchBytes } = tuning;
+  const { fetchBytes, maxDecompressedBytes } = tuning;
   return {
     ...(fetchBytes !== null && { maxBytesPerPartition: fetchBytes }),
     // A fetch of all partitions that is smaller than that of one would be the bound of both.
     maxBytes: Math.max(tuning.fetchMaxBytes, fetchBytes ?? 0),
     maxWaitMs: tuning.fetchWaitMs,
     partitionsConsumedConcurrently: tuning.partitionsAtOnce,
+    ...(maxDecompressedBytes !== undefined && { maxDecompressedBytes }),
   };
 }
 
