@@ -1,4 +1,5 @@
 import { KafkaJsDriverError } from "../errors.ts";
+import { keepFreedFrames } from "./freed-frames.ts";
 
 /** The length that stands before each frame does not count itself. */
 const lengthBytes = 4;
@@ -8,6 +9,9 @@ const stagingBytes = 64 * 1024;
 
 /** Memory is taken at once up to this size, and for longer frames only as their bytes arrive: anybody can claim a length. */
 const firstBytes = 16 * 1024 * 1024;
+
+/** Frames of this length and more are worth the memory that is kept for the next ones. Those of compressed topics are mostly shorter. */
+const longFrameBytes = 2 * 1024 * 1024;
 
 /** A longer frame is an error. Responses are bounded by `maxBytes`, or hold one record batch that is larger: what the topic allows. */
 export const maxFrameBytes: number = 512 * 1024 * 1024;
@@ -27,6 +31,7 @@ export class FrameSplitter {
   #received = 0;
   /** A whole frame has come, so that the other side is a Kafka listener. */
   #hasSpoken = false;
+  #keepsFreed = false;
 
   constructor(onFrame: (frame: Buffer) => void) {
     this.#onFrame = onFrame;
@@ -52,6 +57,10 @@ export class FrameSplitter {
     let at = 0;
     while (this.#frame === null && this.#staged - at >= lengthBytes) {
       const frameBytes = lengthBytes + this.#checkedLength(this.#staging.readInt32BE(at));
+      if (frameBytes >= longFrameBytes && !this.#keepsFreed) {
+        this.#keepsFreed = true;
+        keepFreedFrames();
+      }
       const frame = Buffer.allocUnsafeSlow(Math.min(frameBytes, firstBytes));
       this.#received = this.#staging.copy(frame, 0, at, Math.min(this.#staged, at + frameBytes));
       this.#frame = frame;
