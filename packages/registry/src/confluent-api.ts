@@ -17,7 +17,8 @@ export const provingQuestions: readonly Question[] = Object.freeze([typesQuestio
 
 const missingIdHint =
   "is this the registry that the producer wrote to? If it is Apicurio, messages may carry global ids while /apis/ccompat/v7 resolves " +
-  "content ids: set apicurio.registry.use-id=contentId on the converter, or apicurio.ccompat.legacy-id-mode.enabled=true on the registry";
+  "content ids: set apicurio.registry.use-id=contentId on the converter, or apicurio.ccompat.legacy-id-mode.enabled=true on the registry, " +
+  'or read with the registry option numericIds: "globalId"';
 
 /** The paths and answers of the Confluent API. */
 export class ConfluentApi implements RegistryApi<ReferenceLink> {
