@@ -8,7 +8,9 @@ import { refuseAlone } from "./lone-flags.ts";
 import { collectNames, parseCount, parseDurationMs } from "./option-values.ts";
 import { addProfileFlags, type ProfileFlags } from "./profile-options.ts";
 import { addResultFlags, type ResultFlags } from "./result-options.ts";
-import { addClusterFlags, type SourceFlags } from "./source-options.ts";
+import { addLoginFlags } from "./login-options.ts";
+import { addBrokersFlag, addRegistryFlag, type SourceFlags } from "./source-options.ts";
+import { addTlsFlags } from "./tls-options.ts";
 
 /** By name, as in Kafka. Here, because what compresses is loaded only if it is needed. */
 const compressionNames = ["none", "gzip", "snappy", "lz4", "zstd"] as const;
@@ -35,7 +37,9 @@ const largestBatchBytes = 1_048_576; // what brokers take by default
 export function addProduce(program: Command, terminal: Terminal, settle: (code: ExitCode) => void): void {
   const command = program.command("produce");
   refuseAlone(command, ["--partitions"], "--create-topics");
-  addProfileFlags(addResultFlags(addDemandFlags(withoutReading(addClusterFlags(command)))))
+  // The names of the topics follow from the prefix, and nothing is read.
+  addRegistryFlag(addLoginFlags(addTlsFlags(addBrokersFlag(command))));
+  addProfileFlags(addResultFlags(addDemandFlags(command)))
     .option("--prefix <name>", "topics are named PREFIX-FORMAT.sales.salesorderdetail", parsePrefix, "bench")
     .option("--formats <names>", `of ${changeFormatNames.join(", ")} (default: all with --registry, otherwise JSON)`, parseFormats)
     .addOption(
@@ -58,18 +62,6 @@ export function addProduce(program: Command, terminal: Terminal, settle: (code: 
       const { produce } = await import("./actions/produce.ts");
       settle(await produce(flags, terminal));
     });
-}
-
-/** The topics' names follow from the prefix, and nothing is read. */
-function withoutReading(command: Command): Command {
-  const options = command.options as Option[];
-  for (const flag of ["--topics", "--fetch-bytes", "--max-decompressed-bytes", "--registry-ids"]) {
-    options.splice(
-      options.findIndex(({ long }) => long === flag),
-      1,
-    );
-  }
-  return command;
 }
 
 /** `5k/s`, `100k`: records a second. */

@@ -16,22 +16,25 @@ export interface SourceFlags extends TlsFlags, LoginFlags {
   readonly schemas?: string;
 }
 
+/** For a command that reads topics of others. */
 export function addClusterFlags(command: Command): Command {
   addBrokersFlag(command).option("-t, --topics <name,...>", "topics, by their whole names", collectNames);
-  return addFetchBytesFlag(addLoginFlags(addTlsFlags(command)))
-    .option(
-      "--max-decompressed-bytes <count>",
-      "most bytes that one batch may become, for topics that you trust (default: the driver's own)",
-      parseDecompressedBytes,
-    )
-    .option(
-      "--registry <url>",
-      "schema registry, Confluent API or Apicurio's (env SCHEMA_REGISTRY_URL; _USERNAME and _PASSWORD, or _TOKEN)",
-      parseRegistryUrl,
-    )
-    .addOption(
-      new Option("--registry-ids <space>", "what ids of four bytes are at an Apicurio registry (default: contentId)").choices(idSpaces),
-    );
+  addFetchBytesFlag(addLoginFlags(addTlsFlags(command))).option(
+    "--max-decompressed-bytes <count>",
+    "most bytes that one batch may become, for topics that you trust (default: the driver's own)",
+    parseDecompressedBytes,
+  );
+  return addRegistryFlag(command).addOption(
+    new Option("--registry-ids <space>", "what ids of four bytes are at an Apicurio registry (default: contentId)").choices(idSpaces),
+  );
+}
+
+export function addRegistryFlag(command: Command): Command {
+  return command.option(
+    "--registry <url>",
+    "schema registry, Confluent API or Apicurio's (env SCHEMA_REGISTRY_URL; _USERNAME and _PASSWORD, or _TOKEN)",
+    parseRegistryUrl,
+  );
 }
 
 export function addFetchBytesFlag(command: Command): Command {

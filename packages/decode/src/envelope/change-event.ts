@@ -1,3 +1,4 @@
+import { type PlainConstructor, plainConstructor } from "./plain-constructor.ts";
 import type { ChangeEvent, Columns, KeyChange, Operation, Source, TableName, TransactionPosition, UpdateDescription } from "../event.ts";
 import { applyTo } from "../values/unavailable.ts";
 import type { Origin } from "./origin.ts";
@@ -36,6 +37,12 @@ export class DeclaredFields implements SourceFields {
     this.ts_ms = tsMs;
   }
 }
+
+/** The transaction of a change, and the change's number in it. */
+export const TransactionBlock: PlainConstructor<[id: unknown, totalOrder: unknown]> = plainConstructor(function (id, totalOrder) {
+  this["id"] = id;
+  this["total_order"] = totalOrder;
+});
 
 /** A change from any envelope. The source block is kept as it was read, and is converted to the API's form on first access. */
 export class EnvelopedChange extends RecordEvent implements ChangeEvent {

@@ -1,3 +1,5 @@
+import { setProperty } from "../set-property.ts";
+
 /** The fields of an object that is being made. */
 export type Fields = Record<string, unknown>;
 
@@ -20,5 +22,23 @@ export function plainConstructor<Values extends readonly unknown[]>(
 export function setIfDefined(fields: Fields, name: string, value: unknown): void {
   if (value !== undefined) {
     fields[name] = value;
+  }
+}
+
+/** The same, and null is no value either. */
+export function setIfPresent(fields: Fields, name: string, value: unknown): void {
+  if (value !== null) {
+    setIfDefined(fields, name, value);
+  }
+}
+
+const noNames: ReadonlySet<string> = new Set();
+
+/** Copies the fields of a message, whose names may be any, apart from those of `without`. */
+export function copyFields(fields: Fields, from: Readonly<Record<string, unknown>>, without: ReadonlySet<string> = noNames): void {
+  for (const name of Object.keys(from)) {
+    if (!without.has(name)) {
+      setProperty(fields, name, from[name]);
+    }
   }
 }

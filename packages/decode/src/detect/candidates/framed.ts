@@ -35,7 +35,7 @@ function readByEither(side: SideTools, message: SideMessage, [likely, other]: re
   if (failed ? !isWrongId(first) : first.status === "pending" || first.route.namespaceToCheck === null) {
     return first;
   }
-  const second = attempt(side, message, other);
+  const second = attemptAgain(side, message, other);
   if (isDecodeError(second)) {
     if (failed) {
       return second.retriable ? second : first;
@@ -43,11 +43,16 @@ function readByEither(side: SideTools, message: SideMessage, [likely, other]: re
   } else if (failed || second.status === "pending" || isNamedAfterTopic(second)) {
     return second;
   }
-  return attempt(side, message, likely); // both attempts fill in the same result
+  return attemptAgain(side, message, likely);
 }
 
-function attempt({ frames, result }: SideTools, message: SideMessage, { framing, frame }: Framed): SideResult | DecodeError {
-  result.begin();
+/** All attempts fill in the same result. */
+function attemptAgain(side: SideTools, message: SideMessage, framed: Framed): SideResult | DecodeError {
+  side.result.begin();
+  return attempt(side, message, framed);
+}
+
+function attempt({ frames }: SideTools, message: SideMessage, { framing, frame }: Framed): SideResult | DecodeError {
   try {
     return frames.read(framing, frame, message.failed);
   } catch (error) {

@@ -11,7 +11,7 @@ import { sqlTextsOf } from "../sql-columns.ts";
 import { columnType } from "./column-type.ts";
 import { jdbcTypes } from "./jdbc-types.ts";
 import { eventsOf } from "../events-of.ts";
-import { plainConstructor, setIfDefined } from "../plain-constructor.ts";
+import { plainConstructor, setIfDefined, setIfPresent } from "../plain-constructor.ts";
 import { tableNamed } from "../table-text.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -112,11 +112,11 @@ const SourceBlock = plainConstructor(function (header: Block, table: TableName, 
   this["connector"] = "mysql";
   this["db"] = table.database;
   this["table"] = table.name;
-  setIfDefined(this, "ts_ms", executeTime ?? undefined);
+  setIfPresent(this, "ts_ms", executeTime);
   this["snapshot"] = "false";
-  setIfDefined(this, "id", batchId ?? undefined);
+  setIfPresent(this, "id", batchId);
   setIfDefined(this, "gtid", textOrNull(gtid) || undefined);
   setIfDefined(this, "file", textOrNull(logfileName) || undefined);
-  setIfDefined(this, "pos", logfileOffset ?? undefined);
-  setIfDefined(this, "server_id", serverId ?? undefined);
+  setIfPresent(this, "pos", logfileOffset);
+  setIfPresent(this, "server_id", serverId);
 });

@@ -10,7 +10,7 @@ import { convertColumns, sqlTextsOf } from "../sql-columns.ts";
 import { columnType } from "./column-type.ts";
 import { jdbcTypes } from "./jdbc-types.ts";
 import { eventsOf } from "../events-of.ts";
-import { type Fields, plainConstructor, setIfDefined } from "../plain-constructor.ts";
+import { type Fields, plainConstructor, setIfPresent } from "../plain-constructor.ts";
 import { tableNamed } from "../table-text.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -113,9 +113,9 @@ const SourceBlock = plainConstructor(function (
 ) {
   this["db"] = table.database;
   this["table"] = table.name;
-  setIfDefined(this, "ts_ms", value["es"] ?? undefined);
+  setIfPresent(this, "ts_ms", value["es"]);
   this["snapshot"] = isSnapshot ? "true" : "false";
-  setIfDefined(this, "id", value["id"] ?? undefined);
+  setIfPresent(this, "id", value["id"]);
   addPosition(this, value);
 });
 

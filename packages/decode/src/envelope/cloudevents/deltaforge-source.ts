@@ -4,7 +4,7 @@ import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
 import { isBlock, textOrNull } from "../source.ts";
 import type { CloudEvent } from "./attributes.ts";
-import { type Fields, plainConstructor, setIfDefined } from "../plain-constructor.ts";
+import { type Fields, plainConstructor, setIfPresent } from "../plain-constructor.ts";
 import { tableNamed } from "../table-text.ts";
 
 /** The connector's name in the source blocks of these events. */
@@ -43,7 +43,7 @@ const SourceBlock = plainConstructor(function (place: readonly (string | undefin
   this["db"] = container;
   this["table"] = table;
   this["snapshot"] = snapshot;
-  setIfDefined(this, "ts_ms", tsMs ?? undefined);
+  setIfPresent(this, "ts_ms", tsMs);
 });
 
 /**

@@ -9,7 +9,7 @@ import { bigintOrNull, isBlock, textOrNull } from "../source.ts";
 import { type HybridTime, hybridTimeOf } from "./clock.ts";
 import { membersOfChangefeed, recogniseChangefeed } from "./recognise.ts";
 import { eventsOf } from "../events-of.ts";
-import { plainConstructor, setIfDefined } from "../plain-constructor.ts";
+import { copyFields, plainConstructor, setIfDefined } from "../plain-constructor.ts";
 import { tableNamed } from "../table-text.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -120,9 +120,7 @@ function commitTime(meta: Block): HybridTime | null {
 
 /** The source block under the names that every source has. Only an enriched message has these facts. Other messages have only times. */
 const SourceBlock = plainConstructor(function (source: Block, meta: Block, time: HybridTime | null) {
-  for (const name of Object.keys(source)) {
-    setProperty(this, name, source[name]);
-  }
+  copyFields(this, source);
   if (time !== null) {
     this["ts_ms"] = time.tsMs;
     this["ts_us"] = time.tsNs / 1_000n;

@@ -1,5 +1,5 @@
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
-import { DeclaredFields, EnvelopedChange } from "../change-event.ts";
+import { DeclaredFields, EnvelopedChange, TransactionBlock } from "../change-event.ts";
 import { SchemaChange, Truncate } from "../control-events.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import { extraOf } from "../extra.ts";
@@ -118,8 +118,3 @@ function transactionBlock(metadata: Block): Block | null {
   const id = metadata["transaction-id"];
   return id === undefined ? null : new TransactionBlock(id, metadata["transaction-record-id"]);
 }
-
-const TransactionBlock = plainConstructor(function (id: unknown, totalOrder: unknown) {
-  this["id"] = id;
-  this["total_order"] = totalOrder;
-});

@@ -9,7 +9,7 @@ import { isBlock, numberOrNull, scalarText, textOrNull } from "../source.ts";
 import { tsoOf } from "../tso.ts";
 import { recogniseMaxwell } from "./recognise.ts";
 import { tableNamed } from "../table-text.ts";
-import { plainConstructor, setIfDefined } from "../plain-constructor.ts";
+import { copyFields, plainConstructor, setIfDefined } from "../plain-constructor.ts";
 import { eventsOf } from "../events-of.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -101,7 +101,7 @@ function translatedKey(recordKey: unknown): Columns | null {
   if (Array.isArray(recordKey)) {
     const parts: unknown = recordKey[2];
     for (const part of Array.isArray(parts) ? parts.filter(isBlock) : []) {
-      copyInto(key, part);
+      copyFields(key, part);
     }
   } else if (isBlock(recordKey)) {
     for (const name of Object.keys(recordKey).filter((one) => one.startsWith("pk."))) {
@@ -109,12 +109,6 @@ function translatedKey(recordKey: unknown): Columns | null {
     }
   }
   return Object.keys(key).length === 0 ? null : key;
-}
-
-function copyInto(key: Columns, part: Block): void {
-  for (const name of Object.keys(part)) {
-    setProperty(key, name, part[name]);
-  }
 }
 
 /** Fields of the message that belong to the position in MySQL's log. The message also has the text `position`, which is `file:offset`. */

@@ -12,7 +12,7 @@ import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { recogniseMongodb } from "./recognise.ts";
 import { eventsOf } from "../events-of.ts";
 import { DeclaredFields } from "../change-event.ts";
-import { type Fields, plainConstructor, setIfDefined } from "../plain-constructor.ts";
+import { type Fields, plainConstructor, setIfPresent } from "../plain-constructor.ts";
 import { tableNamed } from "../table-text.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -113,14 +113,14 @@ function tableOf({ db, coll }: Block): TableName {
 /** The source block. Facts that Debezium's connector reports too have its names. */
 const SourceBlock = plainConstructor(function ({ db, coll }: Block, document: Block, isCopied: boolean, scope: EnvelopeScope) {
   this["connector"] = "mongodb";
-  setIfDefined(this, "db", db ?? undefined);
-  setIfDefined(this, "collection", coll ?? undefined);
+  setIfPresent(this, "db", db);
+  setIfPresent(this, "collection", coll);
   this["snapshot"] = isCopied ? "true" : "false";
   addMoment(this, document["clusterTime"], scope);
-  setIfDefined(this, "resumeToken", document["_id"] ?? undefined);
-  setIfDefined(this, "wallTime", document["wallTime"] ?? undefined);
-  setIfDefined(this, "txnNumber", document["txnNumber"] ?? undefined);
-  setIfDefined(this, "lsid", document["lsid"] ?? undefined);
+  setIfPresent(this, "resumeToken", document["_id"]);
+  setIfPresent(this, "wallTime", document["wallTime"]);
+  setIfPresent(this, "txnNumber", document["txnNumber"]);
+  setIfPresent(this, "lsid", document["lsid"]);
 });
 
 /**
@@ -137,7 +137,7 @@ function addMoment(source: Fields, clusterTime: unknown, scope: EnvelopeScope): 
   const seconds = numberOrNull(timestamp?.["t"]);
   if (seconds !== null) {
     source["ts_ms"] = seconds * 1000;
-    setIfDefined(source, "ord", timestamp?.["i"] ?? undefined);
+    setIfPresent(source, "ord", timestamp?.["i"]);
   }
 }
 

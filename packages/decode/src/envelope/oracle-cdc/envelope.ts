@@ -8,7 +8,7 @@ import { isBlock, numberOrNull, scalarText } from "../source.ts";
 import { tableOfText } from "../table-text.ts";
 import { metaColumns, recogniseOracleCdc } from "./recognise.ts";
 import { eventsOf } from "../events-of.ts";
-import { plainConstructor, setIfDefined } from "../plain-constructor.ts";
+import { plainConstructor, setIfDefined, setIfPresent } from "../plain-constructor.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -68,7 +68,7 @@ const SourceBlock = plainConstructor(function (value: Block, table: TableName, s
   setIfDefined(this, "schema", table.schema);
   this["table"] = table.name;
   this["snapshot"] = snapshot;
-  setIfDefined(this, "ts_ms", value["op_ts"] ?? undefined);
+  setIfPresent(this, "ts_ms", value["op_ts"]);
   setIfDefined(this, "scn", value["scn"]);
   setIfDefined(this, "row_id", value["row_id"]);
   setIfDefined(this, "user_name", value["username"]);

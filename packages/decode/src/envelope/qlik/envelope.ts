@@ -1,5 +1,5 @@
 import type { CdcEvent, Operation } from "../../event.ts";
-import { DeclaredFields, EnvelopedChange } from "../change-event.ts";
+import { DeclaredFields, EnvelopedChange, TransactionBlock } from "../change-event.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import { extraOf } from "../extra.ts";
 import type { Origin } from "../origin.ts";
@@ -7,8 +7,7 @@ import { millisOf } from "../instant-text.ts";
 import { isBlock, scalarText } from "../source.ts";
 import { recogniseQlik } from "./recognise.ts";
 import { eventsOf } from "../events-of.ts";
-import { plainConstructor } from "../plain-constructor.ts";
-import { setProperty } from "../../set-property.ts";
+import { copyFields, plainConstructor } from "../plain-constructor.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -65,22 +64,16 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
 }
 
 const SourceBlock = plainConstructor(function (headers: Block, table: string, snapshot: string) {
-  for (const name of Object.keys(headers)) {
-    if (name !== "operation" && name !== "timestamp") {
-      setProperty(this, name, headers[name]);
-    }
-  }
+  copyFields(this, headers, notOfSource);
   this["connector"] = "qlik";
   this["table"] = table;
   this["snapshot"] = snapshot;
   this["ts_ms"] = millisOf(headers["timestamp"]);
 });
 
+/** Headers that the block has by other names, or not at all. */
+const notOfSource: ReadonlySet<string> = new Set(["operation", "timestamp"]);
+
 function transactionBlock({ transactionId, transactionEventCounter }: Block): Block | null {
   return typeof transactionId === "string" && transactionId !== "" ? new TransactionBlock(transactionId, transactionEventCounter) : null;
 }
-
-const TransactionBlock = plainConstructor(function (id: string, totalOrder: unknown) {
-  this["id"] = id;
-  this["total_order"] = totalOrder;
-});

@@ -7,7 +7,7 @@ import { isBlock, numberOrNull } from "../source.ts";
 import { tsoOf } from "../tso.ts";
 import { isExtension, recogniseTicdcAvro } from "./recognise.ts";
 import { eventsOf } from "../events-of.ts";
-import { plainConstructor } from "../plain-constructor.ts";
+import { copyFields, plainConstructor } from "../plain-constructor.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -41,11 +41,7 @@ const SourceBlock = plainConstructor(function (extension: Block, table: string, 
   this["table"] = table;
   this["ts_ms"] = numberOrNull(extension["commit_physical_time"]) ?? tsMs;
   this["commit_ts"] = commitTs;
-  for (const name of Object.keys(extension)) {
-    if (!notOfSource.has(name)) {
-      setProperty(this, name, extension[name]);
-    }
-  }
+  copyFields(this, extension, notOfSource);
 });
 
 /** Fields of the extension that the block has already, or not at all. */

@@ -9,7 +9,7 @@ import { isBlock } from "../source.ts";
 import { tsoOf } from "../tso.ts";
 import { recogniseTicdcCanalJson } from "./recognise.ts";
 import { eventsOf } from "../events-of.ts";
-import { setIfDefined } from "../plain-constructor.ts";
+import { setIfPresent } from "../plain-constructor.ts";
 
 /** TiCDC's canal-json with `enable-tidb-extension`. Without the extension, it is Canal's own format. */
 export const ticdcCanalJson: EnvelopeFormat = {
@@ -42,7 +42,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   return openFlatMessage(value, kept, (source) => {
     source["connector"] = "tidb";
     source["commit_ts"] = commitTs;
-    setIfDefined(source, "onlyHandleKey", onlyHandleKey ?? undefined);
-    setIfDefined(source, "claimCheckLocation", claimCheckLocation ?? undefined);
+    setIfPresent(source, "onlyHandleKey", onlyHandleKey);
+    setIfPresent(source, "claimCheckLocation", claimCheckLocation);
   });
 }

@@ -12,7 +12,7 @@ import { recogniseTicdcSimple } from "./recognise.ts";
 import { conversionsOf } from "./row-values.ts";
 import { learnSchema, schemaFor } from "./table-schemas.ts";
 import { eventsOf } from "../events-of.ts";
-import { plainConstructor, setIfDefined } from "../plain-constructor.ts";
+import { plainConstructor, setIfDefined, setIfPresent } from "../plain-constructor.ts";
 import { tableNamed } from "../table-text.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -109,13 +109,13 @@ function openDdl(type: unknown, message: Block, commit: Tso | null, origin: Orig
 
 const SourceBlock = plainConstructor(function (message: Block, database: string | null, table: string | null, commit: Tso | null) {
   this["connector"] = "tidb";
-  setIfDefined(this, "db", database ?? undefined);
-  setIfDefined(this, "table", table ?? undefined);
+  setIfPresent(this, "db", database);
+  setIfPresent(this, "table", table);
   setIfDefined(this, "ts_ms", commit?.tsMs);
   setIfDefined(this, "commit_ts", commit?.tso);
-  setIfDefined(this, "tableID", message["tableID"] ?? undefined);
-  setIfDefined(this, "schemaVersion", message["schemaVersion"] ?? undefined);
-  setIfDefined(this, "claimCheckLocation", message["claimCheckLocation"] ?? undefined);
-  setIfDefined(this, "handleKeyOnly", message["handleKeyOnly"] ?? undefined);
-  setIfDefined(this, "checksum", message["checksum"] ?? undefined);
+  setIfPresent(this, "tableID", message["tableID"]);
+  setIfPresent(this, "schemaVersion", message["schemaVersion"]);
+  setIfPresent(this, "claimCheckLocation", message["claimCheckLocation"]);
+  setIfPresent(this, "handleKeyOnly", message["handleKeyOnly"]);
+  setIfPresent(this, "checksum", message["checksum"]);
 });

@@ -7,7 +7,7 @@ import { millisOf } from "../instant-text.ts";
 import { keyColumns, withKey } from "../row-key.ts";
 import { bigintOrNull, isBlock, textOrNull } from "../source.ts";
 import { sqlTextsOf } from "../sql-columns.ts";
-import { type PlainConstructor, plainConstructor, setIfDefined } from "../plain-constructor.ts";
+import { type PlainConstructor, plainConstructor, setIfDefined, setIfPresent } from "../plain-constructor.ts";
 import { tableNamed } from "../table-text.ts";
 
 export type Block = Readonly<Record<string, unknown>>;
@@ -80,7 +80,7 @@ export function tableOf(value: Block): TableName {
  */
 export const TransactionSource: PlainConstructor<[transaction: Block]> = plainConstructor(function (transaction: Block) {
   this["connector"] = "postgresql";
-  setIfDefined(this, "ts_ms", millisOf(transaction["timestamp"]) ?? undefined);
+  setIfPresent(this, "ts_ms", millisOf(transaction["timestamp"]));
   setIfDefined(this, "txId", transaction["xid"]);
   setIfDefined(this, "lsn", lsnOf(transaction["lsn"]));
   setIfDefined(this, "nextlsn", lsnOf(transaction["nextlsn"]));
