@@ -114,15 +114,25 @@ await describeWithKafka("cdc-bench run --processes", (kafka) => {
     return name;
   }
 
+  /** The group whose id begins so, once its members have joined: a process says what it will read before it asks to join. */
+  function stableGroup(prefix: string): Promise<string> {
+    return vi.waitFor(async () => {
+      const { groups } = await admin.listGroups();
+      const groupIds = groups.map((one) => one.groupId).filter((groupId) => groupId.startsWith(prefix));
+      expect(groupIds).toHaveLength(1);
+      expect((await admin.describeGroups(groupIds)).groups[0]?.state).toBe("Stable");
+      return groupIds[0]!;
+    }, 20_000);
+  }
+
   /**
    * Another member joins the group of that process and leaves it. The process and its own are stopped meanwhile, until their next heartbeat is due:
    * they would read on until then, on a fast machine to the end.
    */
   async function rebalance(pid: number, name: string): Promise<void> {
+    const groupId = await stableGroup(`cdc-bench-${pid}-`);
     process.kill(-pid, "SIGSTOP");
     const isDue = pass(heartbeatMs);
-    const { groups } = await admin.listGroups();
-    const groupId = groups.find((one) => one.groupId.startsWith(`cdc-bench-${pid}-`))?.groupId ?? "";
     const consumer = client.consumer({ groupId });
     let joining: Promise<void> | undefined;
     try {

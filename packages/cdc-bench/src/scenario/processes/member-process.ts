@@ -8,7 +8,7 @@ export interface MemberProcessParts {
   /** From 1 on. */
   readonly number: number;
   readonly changed: () => void;
-  /** Partitions were given or taken. */
+  /** It has more or fewer partitions than before. */
   readonly reassigned: () => void;
   readonly committed: (offsets: Extract<FromMember, { readonly kind: "committed" }>["offsets"]) => void;
 }
@@ -42,8 +42,11 @@ export class MemberProcess {
       this.#child.on("message", (message: FromMember) => {
         switch (message.kind) {
           case "assigned":
-            this.partitions = message.partitions;
-            reassigned();
+            // The last one to join may be heard before those that had joined already say again how many they have.
+            if (this.partitions !== message.partitions) {
+              this.partitions = message.partitions;
+              reassigned();
+            }
             break;
           case "progress":
             this.progress = message.progress;
