@@ -59,6 +59,7 @@ export const roomTables = {
       "bounded-map": [],
       "recent-map": [],
       "set-property": [], // the one way to set a property whose name came from bytes
+      "list-with": [], // makes lists that V8 keeps young
       options: ["errors", "json-schema-validator:types"],
       event: ["record:types", "schema-source:types"],
       explanation: [], // what explain() answers with
@@ -67,6 +68,7 @@ export const roomTables = {
       position: ["event:types"], // where a change stands in its source
       values: ["errors", "options", "set-property"],
       encoding: [
+        "list-with",
         "bounded-map",
         "values",
         "errors",
@@ -79,6 +81,7 @@ export const roomTables = {
       ],
       framing: ["errors", "record", "options:types", "schema-source:types", "event:types"],
       envelope: [
+        "list-with",
         "event",
         "errors",
         "topic-option",
@@ -105,6 +108,7 @@ export const roomTables = {
         "position",
       ],
       detect: [
+        "list-with",
         "bind-methods",
         "bounded-map",
         "recent-map",

@@ -31,17 +31,20 @@ describe("events that nobody holds die young", () => {
     ["dms", "update with what there was before"],
     ["goldengate", "update"],
     ["maxwell", "update, whose old has the changed columns alone"],
+    ["maxwell", "TiCDC packs several rows without anything between them"],
     ["mongodb", "an update, as JSON"],
     ["oracle-cdc", "delete"],
     ["qlik", "update in its outer envelope"],
     ["ticdc-avro", "a row with its extension"],
     ["ticdc-canal-json", "insert, with its commit's timestamp"],
+    ["ticdc-open", "update, with the row before"],
+    ["ticdc-open", "two rows in one message, each with its key"],
     ["ticdc-simple", "a row before any schema stays text"],
     ["wal2json", "format 2, update with the old key"],
   ])("of %s (%s), too", { concurrent: true, timeout: 120_000 }, async (envelope, vector) => {
     const { events, promotedBytesPerRecord } = await decodedByChild(envelope, vector);
-    expect(events).toBe(60_000);
-    // With what the envelope makes in the old generation, it is 119 (TiCDC's Avro) to 4,415 (CockroachDB).
+    expect(events).toBeGreaterThanOrEqual(60_000); // one record may have several
+    // With what the envelope makes in the old generation, it is 119 (TiCDC's Avro) to 4,415 (CockroachDB). With a route for each record, it is 420.
     expect(promotedBytesPerRecord).toBeLessThan(100);
   });
 });

@@ -1,6 +1,7 @@
 import type { Frame, Framing, Payload } from "../framing/framing.ts";
 import type { Failures } from "./pending.ts";
 import { rawRoute } from "./route.ts";
+import { RouteVariants } from "./route-variants.ts";
 import type { NamedSchema } from "./schema-reader.ts";
 import type { SideTools } from "./side-tools.ts";
 import { SeveralValues, type SideResult } from "./side-result.ts";
@@ -8,6 +9,7 @@ import { SeveralValues, type SideResult } from "./side-result.ts";
 /** Reads the payload of a frame: one value, or all values that it holds. */
 export class FrameReader {
   readonly #side: Omit<SideTools, "frames">;
+  readonly #framedRoutes = new RouteVariants(({ name }) => ({ framing: name }));
 
   constructor(side: Omit<SideTools, "frames">) {
     this.#side = side;
@@ -43,7 +45,7 @@ export class FrameReader {
       return schemas.read(named, payload, failed);
     }
     text.read(payload.bytes, payload.start, payload.end);
-    result.route = { ...result.route, fastPath: null, framing: framing.name };
+    result.route = this.#framedRoutes.of(result.route, framing);
     return result;
   }
 

@@ -14,6 +14,7 @@ import { matchOf } from "./fast-path/match.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { SideOpenings } from "./openings.ts";
 import { rawRoute, type SideRoute, type SideScope } from "./route.ts";
+import { RouteVariants } from "./route-variants.ts";
 import { SchemaReader } from "./schema-reader.ts";
 import type { Declined, SideMessage } from "./side-message.ts";
 import { SideResult } from "./side-result.ts";
@@ -32,6 +33,9 @@ export class SideDecoder {
   readonly #isAnnounced: boolean;
   /** Whether a hint decides the format, so that no framing is asked. */
   readonly #isHinted: boolean;
+  readonly #declinedRoutes = new RouteVariants(({ name }) => ({
+    declined: { framing: name, why: "the source knows no such schema, and all bytes can be read without it" },
+  }));
 
   constructor(engine: Engine, scope: SideScope) {
     this.#side = toolsFor(engine, scope);
@@ -54,7 +58,10 @@ export class SideDecoder {
       const { declined } = message;
       const result = declined === null ? candidate.read(message) : readOther(candidate, message, declined);
       if (result !== null) {
-        return declined === null || result.status === "pending" ? result : withDeclined(result, declined);
+        if (declined !== null && result.status !== "pending") {
+          result.route = this.#declinedRoutes.of(result.route, declined.framing);
+        }
+        return result;
       }
     }
     throw message.declined?.error ?? unrecognised(message);
@@ -95,12 +102,6 @@ function readOther(candidate: Candidate, message: SideMessage, { error }: Declin
   } catch (thrown) {
     throw isDecodeError(thrown) && !thrown.retriable ? error : thrown;
   }
-}
-
-function withDeclined(result: SideResult, { framing }: Declined): SideResult {
-  const why = "the source knows no such schema, and all bytes can be read without it";
-  result.route = { ...result.route, fastPath: null, declined: { framing: framing.name, why } };
-  return result;
 }
 
 function tooLong({ side, start, end }: SideMessage, maxBytes: number): DecodeError {

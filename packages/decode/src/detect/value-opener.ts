@@ -16,7 +16,7 @@ import { SideDecoder } from "./side-decoder.ts";
 import type { EnvelopeOverride } from "./side-decoder-cache.ts";
 import { SideMessage } from "./side-message.ts";
 import { SeveralValues } from "./side-result.ts";
-import { eventsOf } from "../envelope/events-of.ts";
+import { listWith } from "../list-with.ts";
 
 /** Reads the value of a record again for another envelope. */
 export type ReadWithOverride = (override: EnvelopeOverride, reading: RecordReading) => unknown;
@@ -81,7 +81,7 @@ export class ValueOpener {
   #openOne(reading: RecordReading, { key, value, nth }: KeyedValue): Outcome {
     const { valueRoute: route, cursor } = reading;
     if (value === null && route.nullIsTombstone) {
-      return eventsOf(new Tombstone(this.#origin(key, { ...route, envelope: this.#engine.noEnvelope.name }, cursor))); // null has no envelope
+      return listWith(new Tombstone(this.#origin(key, { ...route, envelope: this.#engine.noEnvelope.name }, cursor))); // null has no envelope
     }
     const origin = this.#origin(key, route, cursor);
     const message = route.envelopeFormat.inner?.(value, (name) => (nth === null ? textOfMember(reading, name) : null)) ?? null;
@@ -109,7 +109,7 @@ export class ValueOpener {
 
   /** Opens several values of one record. Each has its own key if there are as many keys. */
   #openEach(reading: RecordReading, several: unknown): Outcome {
-    const events: CdcEvent[] = [];
+    const events = listWith<CdcEvent>();
     const keys = valuesOf(reading.key);
     const values = valuesOf(several);
     checkEventCost(values.length, several instanceof SeveralValues ? several.byteLength : 0, this.#engine.limits);

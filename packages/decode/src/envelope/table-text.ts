@@ -9,7 +9,7 @@ export function tableOfText(text: string): TableName {
   return tableNamed(database, schema, name);
 }
 
-/** A table with what is known of its name. It is made for each record, so it is no literal, for the reason that `eventsOf` gives. */
+/** A table with what is known of its name. It is made for each record, so it is no literal, for the reason that `listWith` gives. */
 export function tableNamed(database: string | undefined, schema: string | undefined, name: string): TableName {
   const table: { -readonly [Part in keyof TableName]?: string } = {};
   if (database !== undefined) {

@@ -4,7 +4,7 @@ import { beginsWith } from "../../encoding/same-bytes.ts";
 import { viewOfText } from "../../encoding/words.ts";
 import { Tombstone } from "../../envelope/control-events.ts";
 import type { EnvelopeFormat, EnvelopeScope, Route } from "../../envelope/envelope.ts";
-import { eventsOf } from "../../envelope/events-of.ts";
+import { listWith } from "../../list-with.ts";
 import { Origin } from "../../envelope/origin.ts";
 import type { CdcEvent } from "../../event.ts";
 import type { Side } from "../../framing/framing.ts";
@@ -71,7 +71,7 @@ export function compileFastPath(parts: FastPathParts, owner: CodeOwner): FastPat
     keyView: key === null ? null : viewOfText(key.prefix),
     valueView: value === null ? null : viewOfText(value.prefix),
     fastPathMiss,
-    eventsOf,
+    listWith,
     Origin,
     Tombstone,
   };
@@ -112,7 +112,7 @@ return function fastPath(cursor) { // ${comment}
   if (k === fastPathMiss) {
     return fastPathMiss;
   }
-  ${value === null ? "return eventsOf(new Tombstone(new Origin(k, route, scope, cursor.batch, cursor.record)));" : opening}
+  ${value === null ? "return listWith(new Tombstone(new Origin(k, route, scope, cursor.batch, cursor.record)));" : opening}
 };`;
 }
 

@@ -3,6 +3,7 @@ import { setProperty } from "../../set-property.ts";
 import { asciiText, latin1 } from "../utf8-text.ts";
 import { type JsonCursor, jsonNumberEnd, missed, maxDigits, numberBytes, plainStringEnd, stringEnd, stringText } from "./cursor.ts";
 import { exactInteger } from "./exact-integer.ts";
+import { listWith } from "../../list-with.ts";
 
 /** A JSON number with a fraction or an exponent, as it was written. */
 export class NumberText {
@@ -368,11 +369,3 @@ function isSpace(byte: number): boolean {
  * the runtime throws away its optimised code.
  */
 const parser: Parser = new Parser();
-
-/**
- * A list that begins with these items. No literal, because V8 might make all later lists in the old generation: see `Shapes` in
- * `../codegen.ts`.
- */
-function listWith(...items: unknown[]): unknown[] {
-  return items;
-}

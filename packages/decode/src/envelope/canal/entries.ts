@@ -10,7 +10,7 @@ import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { sqlTextsOf } from "../sql-columns.ts";
 import { columnType } from "./column-type.ts";
 import { jdbcTypes } from "./jdbc-types.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 import { plainConstructor, setIfDefined, setIfPresent } from "../plain-constructor.ts";
 import { tableNamed } from "../table-text.ts";
 
@@ -51,9 +51,9 @@ function openEntry(entry: Block, batchId: unknown, texts: SqlTexts, origin: Orig
   if (isBlock(transactionBegin) || isBlock(transactionEnd)) {
     const stored = (transactionBegin ?? transactionEnd) as Block; // the condition above says that one of them is a block
     const value = { id: stored["transactionId"], source, ts_ms: stored["executeTime"] ?? header["executeTime"] };
-    return eventsOf(new TransactionBoundary(isBlock(transactionBegin) ? "begin" : "end", value, origin));
+    return listWith(new TransactionBoundary(isBlock(transactionBegin) ? "begin" : "end", value, origin));
   }
-  return eventsOf(
+  return listWith(
     entryType === heartbeatType ? new Heartbeat({ source, ts_ms: header["executeTime"] }, origin) : new UnknownValue(entry, origin),
   );
 }
@@ -63,11 +63,11 @@ function openRowChange(change: Block, table: TableName, source: Block, texts: Sq
   const tsMs = source["ts_ms"];
   const op = operations.get(eventType);
   if (eventType === truncateType) {
-    return eventsOf(new Truncate(table, { source, ts_ms: tsMs }, origin));
+    return listWith(new Truncate(table, { source, ts_ms: tsMs }, origin));
   }
   if (isDdl === true || op === undefined) {
     const databaseName = textOrNull(ddlSchemaName) || table.database;
-    return eventsOf(new SchemaChange({ ddl: sql, databaseName, source, ts_ms: tsMs }, origin));
+    return listWith(new SchemaChange({ ddl: sql, databaseName, source, ts_ms: tsMs }, origin));
   }
   const isCanal = source["file"] !== undefined; // TiCDC has read no file of MySQL's
   return rowsOf(change).map((row) => {

@@ -9,7 +9,7 @@ import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { convertColumns, sqlTextsOf } from "../sql-columns.ts";
 import { columnType } from "./column-type.ts";
 import { jdbcTypes } from "./jdbc-types.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 import { type Fields, plainConstructor, setIfPresent } from "../plain-constructor.ts";
 import { tableNamed } from "../table-text.ts";
 
@@ -42,10 +42,10 @@ export function openFlatMessage(
   const op = operations.get(type);
   const source = new SourceBlock(value, table, op === "read", addPosition);
   if (isDdl) {
-    return eventsOf(ddlEvent(type, table, value, source, origin));
+    return listWith(ddlEvent(type, table, value, source, origin));
   }
   if (op === undefined || !Array.isArray(data)) {
-    return data === null && /^[A-Z_]+$/.test(type) ? eventsOf(new UnknownValue(value, origin)) : null;
+    return data === null && /^[A-Z_]+$/.test(type) ? listWith(new UnknownValue(value, origin)) : null;
   }
   return data.every(isRow) && areOldColumns(value["old"]) ? rowEvents(op, table, data, value, source, origin) : null;
 }

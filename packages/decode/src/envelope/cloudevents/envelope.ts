@@ -13,7 +13,7 @@ import { type DebeziumAttributes, debeziumAttributes, isDebeziumAttribute } from
 import { deltaforgeConnector, openDeltaforgeEvent } from "./deltaforge-source.ts";
 import { innerMessage } from "./inner.ts";
 import { isStructured, mandatoryHeaders, recogniseCloudEvent } from "./recognise.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 
 /** CloudEvents. Events that Debezium's converter or DeltaForge wrote become changes. All other events are handed over as they are. */
 export const cloudevents: EnvelopeFormat = {
@@ -36,7 +36,7 @@ function open(value: unknown, origin: Origin, inner?: unknown): readonly CdcEven
   const extra = unknownAttributes(event);
   const kept = extra === null ? origin : origin.withExtra(extra);
   const change = declared === null ? openDeltaforgeEvent(event, kept) : changeOf(event.data, declared, kept);
-  return eventsOf(change ?? new UnknownValue({ ...event.attributes, data: event.data }, origin));
+  return listWith(change ?? new UnknownValue({ ...event.attributes, data: event.data }, origin));
 }
 
 /** The attributes of the specification. */

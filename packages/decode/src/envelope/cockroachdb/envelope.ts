@@ -8,7 +8,7 @@ import type { Origin } from "../origin.ts";
 import { bigintOrNull, isBlock, textOrNull } from "../source.ts";
 import { type HybridTime, hybridTimeOf } from "./clock.ts";
 import { membersOfChangefeed, recogniseChangefeed } from "./recognise.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 import { copyFields, plainConstructor, setIfDefined } from "../plain-constructor.ts";
 import { tableNamed } from "../table-text.ts";
 
@@ -53,7 +53,7 @@ function isImage(value: unknown): value is Columns | null {
 
 function openResolved(resolved: unknown, origin: Origin): readonly CdcEvent[] | null {
   const time = hybridTimeOf(resolved);
-  return time === null ? null : eventsOf(new Watermark(time.text, time.tsMs, origin));
+  return time === null ? null : listWith(new Watermark(time.text, time.tsMs, origin));
 }
 
 /** A row with its metadata in the column `__crdb__`. Older feeds write the resolved timestamp into this column too. */
@@ -74,7 +74,7 @@ function openBare(value: Block, meta: Block, origin: Origin): readonly CdcEvent[
   const after = Object.keys(row).length === 0 ? null : row;
   const extra = extraOf(meta, metaMembers);
   const kept = extra === null ? origin : origin.withExtra({ __crdb__: extra });
-  return eventsOf(change(after === null ? "delete" : "update", null, after, new SourceBlock({}, meta, time), null, kept));
+  return listWith(change(after === null ? "delete" : "update", null, after, new SourceBlock({}, meta, time), null, kept));
 }
 
 const metaMembers: ReadonlySet<string> = new Set(["updated", "mvcc_timestamp", "key", "topic"]);
@@ -91,7 +91,7 @@ function openWrapped(value: Block, after: Columns | null, origin: Origin): reado
   const before = isBlock(value["before"]) ? value["before"] : null;
   const isInsert = before === null && "before" in value;
   const op: Operation = after === null ? "delete" : isInsert ? "create" : "update";
-  return eventsOf(change(op, before, after, new SourceBlock({}, value, time), null, origin));
+  return listWith(change(op, before, after, new SourceBlock({}, value, time), null, origin));
 }
 
 const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
@@ -108,7 +108,7 @@ function openEnriched(value: Block, after: Columns | null, origin: Origin): read
   }
   const source = isBlock(value["source"]) ? value["source"] : {};
   const before = isBlock(value["before"]) ? value["before"] : null;
-  return eventsOf(change(op, before, after, new SourceBlock(source, source, commitTime(source)), Number(sent / 1_000_000n), origin));
+  return listWith(change(op, before, after, new SourceBlock(source, source, commitTime(source)), Number(sent / 1_000_000n), origin));
 }
 
 /** The year 2001. A smaller `ts_ns` is a user's own column that counts something else. */

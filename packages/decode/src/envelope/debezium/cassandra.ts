@@ -5,7 +5,7 @@ import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { withoutCells } from "./cells.ts";
 import type { Change } from "./change.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 
 /** Cassandra's own operation letters. `r` is the tombstone of a range, which is a delete, not a snapshot's read. */
 const operations: ReadonlyMap<string, Operation> = new Map([
@@ -29,7 +29,7 @@ export function openCassandraChange(op: string, change: Change, table: TableName
   const isDelete = operation === "delete";
   const [before, after] = isDelete ? [row && whatIsLeft(row), null] : [null, row];
   const { source, transaction, ts_ms } = change; // the event must not keep the cells
-  return eventsOf(new EnvelopedChange(operation, table, before, after, { source, transaction, ts_ms }, origin));
+  return listWith(new EnvelopedChange(operation, table, before, after, { source, transaction, ts_ms }, origin));
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { CdcEvent, Columns, TableName } from "../../event.ts";
 import { EnvelopedChange } from "../change-event.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 import { Truncate } from "../control-events.ts";
 import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
@@ -24,12 +24,12 @@ export function openChange(
 ): readonly CdcEvent[] | null {
   const operation = operationOf(op);
   if (operation !== null && isImage(before) && isImage(after)) {
-    return eventsOf(new EnvelopedChange(operation, table, before, after, change, origin));
+    return listWith(new EnvelopedChange(operation, table, before, after, change, origin));
   }
   switch (op) {
     case "t":
     case "T":
-      return before === null && after === null ? eventsOf(new Truncate(table, change, origin)) : null;
+      return before === null && after === null ? listWith(new Truncate(table, change, origin)) : null;
     case "m":
     case "M":
       return before === null && after === null ? openMessage(change, origin) : null;

@@ -11,7 +11,7 @@ import { changePlan, type SourceHead, tableInValue, tableOf } from "./plan.ts";
 import { isNamedEnvelope, membersOfRecord, recogniseDebezium } from "./recognise.ts";
 import { isSourceBlock } from "./source-evidence.ts";
 import { openTidbPayload } from "./tidb.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 
 /**
  * Debezium's own envelope, and the records of its other topics: transactions, heartbeats, schema changes, notifications. An incremental
@@ -35,7 +35,7 @@ export const debezium: EnvelopeFormat = {
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   if (!isBlock(value)) {
-    return eventsOf(new UnknownValue(value, origin)); // the envelope is optional in its schema, and null
+    return listWith(new UnknownValue(value, origin)); // the envelope is optional in its schema, and null
   }
   const { op, source } = value;
   if (source instanceof Deferred) {
@@ -49,7 +49,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
  * the value is a row.
  */
 function openUnprojected(value: unknown, origin: Origin): readonly CdcEvent[] | null {
-  return isBlock(value) && "op" in value && isSourceBlock(value["source"]) ? eventsOf(new UnknownValue(value, origin)) : null;
+  return isBlock(value) && "op" in value && isSourceBlock(value["source"]) ? listWith(new UnknownValue(value, origin)) : null;
 }
 
 /** The events of a change, in the dialect of its connector. */
@@ -75,15 +75,15 @@ function openDebeziumChange(op: string, change: Change, source: Deferred, origin
 function openControl(value: Change, origin: Origin): readonly CdcEvent[] | null {
   const { status } = value;
   if (status === "BEGIN" || status === "END") {
-    return isBoundary(value) ? eventsOf(new TransactionBoundary(status === "BEGIN" ? "begin" : "end", value, origin)) : null;
+    return isBoundary(value) ? listWith(new TransactionBoundary(status === "BEGIN" ? "begin" : "end", value, origin)) : null;
   }
   if ("ddl" in value) {
-    return isSchemaChange(value) ? eventsOf(new SchemaChange(value, origin)) : null;
+    return isSchemaChange(value) ? listWith(new SchemaChange(value, origin)) : null;
   }
   if ("ts_ms" in value && Object.keys(value).length === 1) {
-    return numberOrNull(value["ts_ms"]) === null ? null : eventsOf(new Heartbeat(value, origin));
+    return numberOrNull(value["ts_ms"]) === null ? null : listWith(new Heartbeat(value, origin));
   }
-  return isNotification(value) ? eventsOf(new Notification(value, origin)) : null;
+  return isNotification(value) ? listWith(new Notification(value, origin)) : null;
 }
 
 function isBoundary({ id, event_count, data_collections, ts_ms }: Change): boolean {

@@ -7,7 +7,7 @@ import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import type { Change } from "./change.ts";
 import { topicOption } from "../../topic-option.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 
 const members: ReadonlySet<string> = new Set(["prefix", "content"]);
 
@@ -25,7 +25,7 @@ export function openMessage(change: Change, origin: Origin): readonly CdcEvent[]
   const kept = extra === null ? origin : origin.withExtra({ message: extra });
   const { binaryHandling } = origin.scope;
   const read = typeof content === "string" && binaryHandling !== null ? bytesOf(content, binaryHandling) : content;
-  return eventsOf(new LogicalMessage({ ...change, message: { prefix, content: read } }, kept));
+  return listWith(new LogicalMessage({ ...change, message: { prefix, content: read } }, kept));
 }
 
 /** The text form of bytes in each of Debezium's modes. In the mode `bytes`, Connect's JsonConverter makes the text. */

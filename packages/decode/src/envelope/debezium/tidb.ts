@@ -7,7 +7,7 @@ import { tsoOf } from "../tso.ts";
 import { extraOf } from "../extra.ts";
 import { type Change, openChange } from "./change.ts";
 import { membersOfChange, membersOfSchemaChange } from "./recognise.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 
 /** The events of a TiCDC record. A watermark has the operation letter of PostgreSQL's logical messages, but no message. */
 export function openTidbChange(op: string, change: Change, table: TableName, origin: Origin): readonly CdcEvent[] | null {
@@ -17,7 +17,7 @@ export function openTidbChange(op: string, change: Change, table: TableName, ori
   const source = blockValue(change["source"], origin);
   const block = isBlock(source) ? source : {};
   const tso = tsoOf(block["commit_ts"]);
-  return eventsOf(new Watermark(tso?.tso ?? null, numberOrNull(block["ts_ms"]) ?? tso?.tsMs ?? null, origin));
+  return listWith(new Watermark(tso?.tso ?? null, numberOrNull(block["ts_ms"]) ?? tso?.tsMs ?? null, origin));
 }
 
 /**
@@ -35,7 +35,7 @@ export function openTidbPayload(value: Change, origin: Origin): readonly CdcEven
   const keyed = origin.withKey(payloadAlone(origin.key) ?? origin.key);
   const unwrapped = extra === null ? keyed : keyed.withExtra(extra);
   if (typeof op !== "string") {
-    return "ddl" in payload ? eventsOf(new SchemaChange(payload, unwrapped)) : null;
+    return "ddl" in payload ? listWith(new SchemaChange(payload, unwrapped)) : null;
   }
   const table = { database: textOrNull(source["db"]) ?? "", name: textOrNull(source["table"]) ?? "" };
   return openTidbChange(op, payload, table, unwrapped);

@@ -5,7 +5,7 @@ import { isBlock } from "../source.ts";
 import { isCell, withoutCells } from "./cells.ts";
 import { type Change, isImage, openChange } from "./change.ts";
 import { operationOf } from "./operation.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 
 /**
  * The events of a YugabyteDB record. The gRPC connector wraps each column, in images and keys, unless its transformation PGCompatible has
@@ -19,7 +19,7 @@ export function openYugabytedbChange(op: string, change: Change, table: TableNam
   const keyed = key === origin.key ? origin : origin.withKey(key);
   const operation = operationOf(op);
   return operation !== null && isImage(before) && isImage(after)
-    ? eventsOf(new YugabytedbChange(operation, table, before, after, declared, keyed))
+    ? listWith(new YugabytedbChange(operation, table, before, after, declared, keyed))
     : openChange(op, declared, before, after, table, keyed);
 }
 

@@ -4,7 +4,7 @@ import { type Change, openChange } from "../debezium/change.ts";
 import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { deltaforgeRow } from "./row.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 
 /**
  * The schema name of messages from `pg_logical_emit_message`, which belong to no table. The message's prefix is in place of the table's
@@ -16,7 +16,7 @@ const messageSchema = "__wal_message";
 export function openDeltaforgeChange(op: string, change: Change, table: TableName, origin: Origin): readonly CdcEvent[] | null {
   const { before = null, after = null } = change;
   if (table.schema === messageSchema) {
-    return eventsOf(new LogicalMessage({ ...change, message: { prefix: table.name, content: Buffer.from(jsonOf(after)) } }, origin));
+    return listWith(new LogicalMessage({ ...change, message: { prefix: table.name, content: Buffer.from(jsonOf(after)) } }, origin));
   }
   const isTyped = origin.route.schemaId !== null;
   return openChange(op, change, deltaforgeRow(before, isTyped), deltaforgeRow(after, isTyped), table, origin);

@@ -9,7 +9,7 @@ import type { Origin } from "../origin.ts";
 import { isBlock, textOrNull } from "../source.ts";
 import { openDeltaforgeChange } from "./change.ts";
 import { isWrapped, members, recogniseDeltaforge } from "./recognise.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -45,7 +45,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
 function openUnprojected(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const event = eventOf(value);
   return event !== null && typeof event["op"] === "string" && isSourceBlock(event["source"])
-    ? eventsOf(new UnknownValue(value, origin))
+    ? listWith(new UnknownValue(value, origin))
     : null;
 }
 
@@ -70,5 +70,5 @@ function openDdl(ddl: Block, event: Block, table: TableName, origin: Origin): re
     return openDeltaforgeChange("t", event, table, origin);
   }
   const { source, ts_ms } = event;
-  return eventsOf(new SchemaChange({ ddl: sql, databaseName: ddl["database"], tableChanges: [], source, ts_ms }, origin));
+  return listWith(new SchemaChange({ ddl: sql, databaseName: ddl["database"], tableChanges: [], source, ts_ms }, origin));
 }

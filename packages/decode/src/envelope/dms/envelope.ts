@@ -7,7 +7,7 @@ import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
 import { isBlock, textOrNull } from "../source.ts";
 import { recogniseDms } from "./recognise.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 import { plainConstructor, setIfDefined } from "../plain-constructor.ts";
 import { tableNamed } from "../table-text.ts";
 
@@ -40,12 +40,12 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const extra = extraOf(metadata, metadataMembers);
   const kept = extra === null ? origin : origin.withExtra({ metadata: extra });
   if (metadata["record-type"] === "control") {
-    return eventsOf(controlEvent(metadata["operation"], table, value["control"], metadata, kept));
+    return listWith(controlEvent(metadata["operation"], table, value["control"], metadata, kept));
   }
   const op = operations.get(metadata["operation"]);
   const { data } = value;
   return metadata["record-type"] === "data" && op !== undefined && isBlock(data)
-    ? eventsOf(change(op, table, data, value["before-image"], metadata, kept))
+    ? listWith(change(op, table, data, value["before-image"], metadata, kept))
     : null;
 }
 

@@ -9,7 +9,7 @@ import { textIn } from "../header-values.ts";
 import { isBlock } from "../source.ts";
 import { tableNamed } from "../table-text.ts";
 import { defaultPrefix, metaField, prefixOf, recogniseFlattened, markerNames } from "./recognise.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 
 /** A row that Debezium's ExtractNewRecordState took out of its envelope, with the fields of the envelope that it was configured to keep. */
 export const flattened: EnvelopeFormat = {
@@ -27,7 +27,7 @@ type Meta = Readonly<Record<string, unknown>>;
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   if (!isBlock(value)) {
-    return eventsOf(new UnknownValue(value, origin));
+    return listWith(new UnknownValue(value, origin));
   }
   const names = Object.keys(value);
   const prefix = prefixOf(names);
@@ -47,7 +47,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const op = flattenedOperation(meta);
   const table = tableOf(meta, origin.scope.topicTable);
   const kept = new DeclaredFields(sourceBlock(meta, table), meta["ts_ms"], transactionBlock(meta));
-  return eventsOf(new EnvelopedChange(op, table, op === "delete" ? row : null, op === "delete" ? null : row, kept, origin));
+  return listWith(new EnvelopedChange(op, table, op === "delete" ? row : null, op === "delete" ? null : row, kept, origin));
 }
 
 /**

@@ -9,7 +9,7 @@ import { keyColumns, namesOf, withKey } from "../row-key.ts";
 import { isBlock } from "../source.ts";
 import { tableOfText } from "../table-text.ts";
 import { recogniseGoldengate } from "./recognise.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 import { plainConstructor, setIfDefined } from "../plain-constructor.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -41,7 +41,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const table = tableOfText(value["table"]);
   if (value["op_type"] === "T") {
     const kept = origin.withColumns(rowBeside(value));
-    return eventsOf(new Truncate(table, { source: new SourceBlock(value, table), ts_ms: millisOf(value["current_ts"]) }, kept));
+    return listWith(new Truncate(table, { source: new SourceBlock(value, table), ts_ms: millisOf(value["current_ts"]) }, kept));
   }
   const op = operations.get(value["op_type"]);
   const images = op === undefined ? null : imagesOf(op, value);
@@ -51,7 +51,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const { before, after } = images;
   const names = namesOf(value["primary_keys"] ?? value[misspelledKeys]);
   const keyed = withKey(origin, keyColumns(after ?? before, names));
-  return eventsOf(
+  return listWith(
     new EnvelopedChange(op, table, before, after, new DeclaredFields(new SourceBlock(value, table), millisOf(value["current_ts"])), keyed),
   );
 }

@@ -10,7 +10,7 @@ import { tsoOf } from "../tso.ts";
 import { recogniseMaxwell } from "./recognise.ts";
 import { tableNamed } from "../table-text.ts";
 import { copyFields, plainConstructor, setIfDefined } from "../plain-constructor.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -46,19 +46,19 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
     return null;
   }
   if (ddlType.test(type)) {
-    return typeof value["sql"] === "string" ? eventsOf(ddlEvent(type, value["sql"], value, ts, origin)) : null;
+    return typeof value["sql"] === "string" ? listWith(ddlEvent(type, value["sql"], value, ts, origin)) : null;
   }
   if (typeof value["table"] !== "string" || !isBlock(data)) {
     return null;
   }
   const op = operations.get(type);
   if (op !== undefined) {
-    return eventsOf(change(op, tableNamed(value["database"], undefined, value["table"]), data, value, ts, origin));
+    return listWith(change(op, tableNamed(value["database"], undefined, value["table"]), data, value, ts, origin));
   }
   if (type === "heartbeat") {
-    return eventsOf(new Heartbeat({ ts_ms: ts * 1000 }, origin.withExtra({ data })));
+    return listWith(new Heartbeat({ ts_ms: ts * 1000 }, origin.withExtra({ data })));
   }
-  return type === "bootstrap-start" || type === "bootstrap-complete" ? eventsOf(new UnknownValue(value, origin)) : null;
+  return type === "bootstrap-start" || type === "bootstrap-complete" ? listWith(new UnknownValue(value, origin)) : null;
 }
 
 /**

@@ -10,7 +10,7 @@ import { millisOf } from "../instant-text.ts";
 import { withKey } from "../row-key.ts";
 import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { recogniseMongodb } from "./recognise.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 import { DeclaredFields } from "../change-event.ts";
 import { type Fields, plainConstructor, setIfPresent } from "../plain-constructor.ts";
 import { tableNamed } from "../table-text.ts";
@@ -50,12 +50,12 @@ function openDocument(document: Block, origin: Origin): readonly CdcEvent[] | nu
   const op = operations.get(operationType);
   const { ns } = document;
   if (op !== undefined) {
-    return isBlock(ns) && typeof ns["db"] === "string" ? eventsOf(change(op, ns, document, origin)) : null;
+    return isBlock(ns) && typeof ns["db"] === "string" ? listWith(change(op, ns, document, origin)) : null;
   }
   if (schemaChanges.has(operationType)) {
-    return isBlock(ns) ? eventsOf(schemaChange(operationType, ns, document, origin)) : null;
+    return isBlock(ns) ? listWith(schemaChange(operationType, ns, document, origin)) : null;
   }
-  return operationType === "invalidate" && "clusterTime" in document ? eventsOf(new UnknownValue(document, origin)) : null;
+  return operationType === "invalidate" && "clusterTime" in document ? listWith(new UnknownValue(document, origin)) : null;
 }
 
 const operations: ReadonlyMap<string, Operation> = new Map<string, Operation>([

@@ -4,7 +4,7 @@ import type { EnvelopeFormat } from "../envelope.ts";
 import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { recogniseRow } from "./recognise.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 
 /** No envelope: the value is the row. */
 export const none: EnvelopeFormat = {
@@ -16,7 +16,7 @@ export const none: EnvelopeFormat = {
 };
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] {
-  return eventsOf(isRow(value) ? new PlainRow(value, origin) : new UnknownValue(value, origin));
+  return listWith(isRow(value) ? new PlainRow(value, origin) : new UnknownValue(value, origin));
 }
 
 /**

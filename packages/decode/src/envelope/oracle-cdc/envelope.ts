@@ -7,7 +7,7 @@ import type { Origin } from "../origin.ts";
 import { isBlock, numberOrNull, scalarText } from "../source.ts";
 import { tableOfText } from "../table-text.ts";
 import { metaColumns, recogniseOracleCdc } from "./recognise.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 import { plainConstructor, setIfDefined, setIfPresent } from "../plain-constructor.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -41,12 +41,12 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   if (op === undefined) {
     const kept = origin.withColumns(withoutMeta(value));
     return value["op_type"] === "T"
-      ? eventsOf(new Truncate(table, { source: new SourceBlock(value, table, "false"), ts_ms: tsMs }, kept))
+      ? listWith(new Truncate(table, { source: new SourceBlock(value, table, "false"), ts_ms: tsMs }, kept))
       : null;
   }
   const row = withoutMeta(value);
   const source = new SourceBlock(value, table, op === "read" ? "true" : "false");
-  return eventsOf(
+  return listWith(
     new EnvelopedChange(op, table, op === "delete" ? row : null, op === "delete" ? null : row, new DeclaredFields(source, tsMs), origin),
   );
 }

@@ -7,7 +7,7 @@ import type { EnvelopeFormat, EnvelopeScope } from "../envelope.ts";
 import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { outboxHeaders, recogniseOutbox } from "./recognise.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 
 /**
  * Events that Debezium's outbox router took out of their table. The payload of such an event is a message of an application, not a row of a
@@ -26,10 +26,10 @@ export const outbox: EnvelopeFormat = {
 function open(value: unknown, origin: Origin): readonly CdcEvent[] {
   const payload = parsed(value, origin.scope);
   if (!isRow(payload)) {
-    return eventsOf(new UnknownValue(payload, origin));
+    return listWith(new UnknownValue(payload, origin));
   }
   const row = typeof payload["payload"] === "string" ? { ...payload, payload: parsed(payload["payload"], origin.scope) } : payload;
-  return eventsOf(new PlainRow(row, origin, null));
+  return listWith(new PlainRow(row, origin, null));
 }
 
 /** Parses text or bytes that hold a JSON document. Returns any other value as it is. */

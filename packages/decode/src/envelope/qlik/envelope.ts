@@ -6,7 +6,7 @@ import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
 import { isBlock, scalarText } from "../source.ts";
 import { recogniseQlik } from "./recognise.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 import { copyFields, plainConstructor } from "../plain-constructor.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -51,7 +51,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const table = origin.scope.topicTable ?? { name: "" };
   const before = op === "delete" ? (beforeData ?? data) : op === "update" ? beforeData : null;
   const source = new SourceBlock(headers, table.name, op === "read" ? "true" : "false");
-  return eventsOf(
+  return listWith(
     new EnvelopedChange(
       op,
       table,

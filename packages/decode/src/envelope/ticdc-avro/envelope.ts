@@ -6,7 +6,7 @@ import type { Origin } from "../origin.ts";
 import { isBlock, numberOrNull } from "../source.ts";
 import { tsoOf } from "../tso.ts";
 import { isExtension, recogniseTicdcAvro } from "./recognise.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 import { copyFields, plainConstructor } from "../plain-constructor.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   }
   const table = origin.scope.topicTable ?? { name: "" };
   const source = new SourceBlock(extension, table.name, commit.tso, commit.tsMs);
-  return eventsOf(new EnvelopedChange(op === "c" ? "create" : "update", table, null, row, new DeclaredFields(source), origin));
+  return listWith(new EnvelopedChange(op === "c" ? "create" : "update", table, null, row, new DeclaredFields(source), origin));
 }
 
 const SourceBlock = plainConstructor(function (extension: Block, table: string, commitTs: bigint, tsMs: number) {

@@ -8,7 +8,7 @@ import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { tsoOf } from "../tso.ts";
 import { recogniseTicdcCanalJson } from "./recognise.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 import { setIfPresent } from "../plain-constructor.ts";
 
 /** TiCDC's canal-json with `enable-tidb-extension`. Without the extension, it is Canal's own format. */
@@ -31,7 +31,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const extension = value["_tidb"];
   if (value["type"] === "TIDB_WATERMARK") {
     const watermark = tsoOf(extension["watermarkTs"]);
-    return watermark === null ? null : eventsOf(new Watermark(watermark.tso, watermark.tsMs, origin));
+    return watermark === null ? null : listWith(new Watermark(watermark.tso, watermark.tsMs, origin));
   }
   const { commitTs, onlyHandleKey, claimCheckLocation } = extension;
   if (tsoOf(commitTs) === null) {

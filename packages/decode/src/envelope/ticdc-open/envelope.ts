@@ -10,7 +10,7 @@ import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { type Tso, tsoOf } from "../tso.ts";
 import { rowOf } from "./columns.ts";
 import { recogniseTicdcOpen } from "./recognise.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 import { plainConstructor, setIfDefined } from "../plain-constructor.ts";
 import { tableNamed } from "../table-text.ts";
 
@@ -44,19 +44,19 @@ function open(value: Block, origin: Origin): readonly CdcEvent[] {
   const { key } = origin;
   const commit = isBlock(key) ? tsoOf(key["ts"]) : null;
   if (!isBlock(key) || commit === null) {
-    return eventsOf(new UnknownValue(value, origin)); // another producer has replaced the key
+    return listWith(new UnknownValue(value, origin)); // another producer has replaced the key
   }
   const extra = extraOf(key, keyMembers);
   const kept = extra === null ? origin : origin.withExtra(extra);
   switch (numberOrNull(key["t"])) {
     case rowMessage:
-      return eventsOf(rowEvent(value, key, commit, kept));
+      return listWith(rowEvent(value, key, commit, kept));
     case ddlMessage:
-      return eventsOf(ddlEvent(value, key, commit, kept));
+      return listWith(ddlEvent(value, key, commit, kept));
     case resolvedMessage:
-      return eventsOf(new Watermark(commit.tso, commit.tsMs, kept));
+      return listWith(new Watermark(commit.tso, commit.tsMs, kept));
     default:
-      return eventsOf(new UnknownValue(value, origin));
+      return listWith(new UnknownValue(value, origin));
   }
 }
 

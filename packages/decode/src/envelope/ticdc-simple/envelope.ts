@@ -11,7 +11,7 @@ import { type Tso, tsoOf } from "../tso.ts";
 import { recogniseTicdcSimple } from "./recognise.ts";
 import { conversionsOf } from "./row-values.ts";
 import { learnSchema, schemaFor } from "./table-schemas.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 import { plainConstructor, setIfDefined, setIfPresent } from "../plain-constructor.ts";
 import { tableNamed } from "../table-text.ts";
 
@@ -63,13 +63,13 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const { type } = message;
   const commit = tsoOf(message["commitTs"]);
   if (type === "WATERMARK" && commit !== null) {
-    return eventsOf(new Watermark(commit.tso, commit.tsMs, origin));
+    return listWith(new Watermark(commit.tso, commit.tsMs, origin));
   }
   const op = operations.get(type);
   if (op !== undefined && commit !== null) {
     return openRow(op, message, commit, origin);
   }
-  return ddlTypes.has(type) ? eventsOf(openDdl(type, message, commit, origin)) : null;
+  return ddlTypes.has(type) ? listWith(openDdl(type, message, commit, origin)) : null;
 }
 
 /** The message itself. In Avro, it is inside of a record that holds one of four kinds of messages. */
@@ -90,7 +90,7 @@ function openRow(op: Operation, message: Block, commit: Tso, origin: Origin): re
   const table = tableNamed(textOrNull(message["database"]) ?? "", undefined, textOrNull(message["table"]) ?? "");
   const source = new SourceBlock(message, table.database ?? null, table.name, commit);
   const keyed = withKey(origin, keyColumns(after ?? before, schema?.primaryKey ?? []));
-  return eventsOf(new EnvelopedChange(op, table, before, after, new DeclaredFields(source, message["buildTs"]), keyed));
+  return listWith(new EnvelopedChange(op, table, before, after, new DeclaredFields(source, message["buildTs"]), keyed));
 }
 
 function openDdl(type: unknown, message: Block, commit: Tso | null, origin: Origin): CdcEvent {

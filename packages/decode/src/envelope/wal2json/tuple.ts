@@ -15,7 +15,7 @@ import {
   transactionId,
   TransactionSource,
 } from "./row-events.ts";
-import { eventsOf } from "../events-of.ts";
+import { listWith } from "../../list-with.ts";
 
 const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
   ["I", "create"],
@@ -38,17 +38,17 @@ export function openTuple(value: Block, origin: Origin): readonly CdcEvent[] | n
         return null; // a row whose only column has the name `action`
       }
       const block = { id: transactionId(value) ?? "", ts_ms: tsMs, source: new TransactionSource(value) };
-      return eventsOf(new TransactionBoundary(action === "B" ? "begin" : "end", block, origin));
+      return listWith(new TransactionBoundary(action === "B" ? "begin" : "end", block, origin));
     }
     case "T": {
       const table = tableOf(value);
       return table.name === ""
         ? null
-        : eventsOf(new Truncate(table, { source: tableSource(new TransactionSource(value), table), ts_ms: tsMs }, origin));
+        : listWith(new Truncate(table, { source: tableSource(new TransactionSource(value), table), ts_ms: tsMs }, origin));
     }
     case "M":
       return typeof value["prefix"] === "string"
-        ? eventsOf(messageEvent(value["prefix"], value["content"], new TransactionSource(value), tsMs, origin))
+        ? listWith(messageEvent(value["prefix"], value["content"], new TransactionSource(value), tsMs, origin))
         : null;
     default:
       return null;
@@ -66,7 +66,7 @@ function openRow(op: Operation, value: Block, tsMs: number | null, origin: Origi
   const primaryKey = pk === null ? null : pk.map(({ name }) => scalarText(name) ?? "");
   const id = transactionId(value);
   const source = tableSource(new TransactionSource(value), table);
-  return eventsOf(
+  return listWith(
     rowEvent({ op, table, columns, identity, primaryKey }, source, id === null ? null : new TransactionBlock(id), tsMs, origin),
   );
 }
