@@ -4,7 +4,7 @@ import { collectFilter, type RedriveFilter } from "../redrive/redrive-filter.ts"
 import type { Terminal } from "../terminal.ts";
 import { addLoginFlags } from "./login-options.ts";
 import { parseCount } from "./option-values.ts";
-import { addBrokersFlag, type SourceFlags } from "./source-options.ts";
+import { addBrokersFlag, addFetchLimitFlags, type SourceFlags } from "./source-options.ts";
 import { addTlsFlags } from "./tls-options.ts";
 
 export interface RedriveFlags extends Omit<SourceFlags, "topics"> {
@@ -21,7 +21,7 @@ export interface RedriveFlags extends Omit<SourceFlags, "topics"> {
 
 export function addRedrive(program: Command, terminal: Terminal, settle: (code: ExitCode) => void): void {
   const command = program.command("redrive");
-  addLoginFlags(addTlsFlags(addBrokersFlag(command)))
+  addFetchLimitFlags(addLoginFlags(addTlsFlags(addBrokersFlag(command))))
     .requiredOption("-t, --topic <name>", "the dead-letter topic")
     .option("--to <topic>", "write everything to this topic, and not to where it came from")
     .option("--filter <name=value>", "only these: topic=NAME, code=CODE, since=TIME, until=TIME; may be repeated", collectFilter)

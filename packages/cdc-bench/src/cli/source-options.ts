@@ -19,11 +19,7 @@ export interface SourceFlags extends TlsFlags, LoginFlags {
 /** For a command that reads topics of others. */
 export function addClusterFlags(command: Command): Command {
   addBrokersFlag(command).option("-t, --topics <name,...>", "topics, by their whole names", collectNames);
-  addFetchBytesFlag(addLoginFlags(addTlsFlags(command))).option(
-    "--max-decompressed-bytes <count>",
-    "most bytes that one batch may become, for topics that you trust (default: the driver's own)",
-    parseDecompressedBytes,
-  );
+  addFetchLimitFlags(addLoginFlags(addTlsFlags(command)));
   return addRegistryFlag(command).addOption(
     new Option("--registry-ids <space>", "what ids of four bytes are at an Apicurio registry (default: contentId)").choices(idSpaces),
   );
@@ -34,6 +30,15 @@ export function addRegistryFlag(command: Command): Command {
     "--registry <url>",
     "schema registry, Confluent API or Apicurio's (env SCHEMA_REGISTRY_URL; _USERNAME and _PASSWORD, or _TOKEN)",
     parseRegistryUrl,
+  );
+}
+
+/** How much may be read at once. */
+export function addFetchLimitFlags(command: Command): Command {
+  return addFetchBytesFlag(command).option(
+    "--max-decompressed-bytes <count>",
+    "most bytes that one batch may become, for topics that you trust (default: the driver's own)",
+    parseDecompressedBytes,
   );
 }
 
@@ -53,15 +58,13 @@ export function addFileFlags(command: Command): Command {
 
 const idSpaces: readonly ApicurioIdSpace[] = ["contentId", "globalId"];
 
-/** Kafka's field for it has 32 bits. */
-const maxFetchBytes = 2_147_483_647;
+// The driver's own bounds. It is not loaded for `--help`, so a test holds them equal.
+const maxFetchBytes = 524_288_000;
+const maxDecompressedBytes = 1_073_741_824;
 
 function parseFetchBytes(text: string): number {
   return atMost(maxFetchBytes, text);
 }
-
-/** The driver's own bound, which is not loaded for `--help`: a test holds the two equal. */
-const maxDecompressedBytes = 1_073_741_824;
 
 function parseDecompressedBytes(text: string): number {
   return atMost(maxDecompressedBytes, text);

@@ -18,3 +18,12 @@ export interface FileSource {
 
 /** Where messages come from. */
 export type Source = ClusterSource | FileSource;
+
+/** What a command does first, for its progress. */
+export function openingPhase(source: Source): string {
+  return source.kind === "cluster" ? connectingPhase(source.connection) : `reading ${source.file}`;
+}
+
+export function connectingPhase({ brokers }: ClusterConnection): string {
+  return `connecting to ${brokers.join(", ")}`;
+}

@@ -5,7 +5,7 @@ import { cleanLeftovers, type Leftovers, openLeftovers } from "../../leftovers/l
 import { createRemover } from "../../leftovers/removers.ts";
 import { type ClusterConnection, fetchLimitsOf } from "../../load/connection.ts";
 import { openSchemas, requireRegistry } from "../../load/schemas.ts";
-import type { ClusterSource, Source } from "../../load/source.ts";
+import { type ClusterSource, openingPhase, type Source } from "../../load/source.ts";
 import { openTopicSource } from "../../load/topic-source.ts";
 import { createObserver, type Observer } from "../../observe/observer.ts";
 import { describeEnvironment, versionsOf } from "../../report/environment.ts";
@@ -107,8 +107,8 @@ async function play(
   const { interrupt, logger } = terminal;
   const schemas = openSchemas(source);
   await requireRegistry(source.registry);
+  observer.observe(() => ({ phase: openingPhase(source) }));
   if (source.kind === "file") {
-    observer.observe(() => ({ phase: `reading ${source.file}` }));
     const { file } = source;
     const contestants = await recordedContestants({ file, schemas, withPeers: flags.peers, repeat: flags.repeat, interrupt });
     if (contestants.length === 0) {
@@ -116,7 +116,6 @@ async function play(
     }
     return record(() => playAll(flags, contestants, interrupt, observer));
   }
-  observer.observe(() => ({ phase: `connecting to ${source.connection.brokers.join(", ")}` }));
   const topics = flags.rows === undefined ? source.topics : await writeRows(flags, flags.rows, source, leftovers, terminal, observer);
   if (interrupt.aborted) {
     return { played: [], topics, heldBack: [] }; // rows may be missing, and a topic without any is no fault of the user

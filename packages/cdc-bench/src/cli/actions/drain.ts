@@ -3,6 +3,7 @@ import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { changeFormat, type ChangeFormat } from "../../load/change-events/index.ts";
 import type { ClusterConnection, RegistryConnection } from "../../load/connection.ts";
 import { faultTextOf } from "../../load/fault.ts";
+import { connectingPhase } from "../../load/source.ts";
 import { createObserver } from "../../observe/observer.ts";
 import { describeEnvironment } from "../../report/environment.ts";
 import { openResultSink } from "../../report/result-sink.ts";
@@ -41,7 +42,7 @@ export async function drain(flags: DrainFlags, terminal: Terminal): Promise<Exit
   const sink = await openResultSink(terminal, flags.output);
   try {
     const observer = createObserver(terminal);
-    observer.note(`reaching ${connection.brokers.join(", ")}`);
+    observer.note(connectingPhase(connection));
     const cluster = await openClusterAccess("drain", connection, terminal, access);
     const { interrupt } = terminal;
     const { record } = profiling;

@@ -7,6 +7,7 @@ import { selectExtent } from "../../inspect/start-position.ts";
 import { readHints } from "../../load/hints.ts";
 import { type FeedRange, openRecordFeed } from "../../load/record-feed.ts";
 import { missingSchemasNote, openSchemas } from "../../load/schemas.ts";
+import { openingPhase } from "../../load/source.ts";
 import { createInspectTally, type InspectTally } from "../../inspect/inspect-tally.ts";
 import { type InspectTextOptions, recordText } from "../../inspect/inspect-text.ts";
 import { createObserver } from "../../observe/observer.ts";
@@ -27,7 +28,7 @@ export async function inspect(flags: InspectFlags, terminal: Terminal): Promise<
   const decoder = decoderOf(schemas, flags.hints);
   const sink = await openResultSink(terminal, flags.output);
   const observer = createObserver(terminal, { isQuietAtFirst: true });
-  observer.observe(() => ({ phase: "opening the source" }));
+  observer.observe(() => ({ phase: openingPhase(source) }));
   const tally = createInspectTally();
   const untyped = new UntypedColumns();
   const inspector = createInspector(decoder, {

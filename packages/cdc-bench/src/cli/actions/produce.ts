@@ -7,6 +7,7 @@ import { changeFormat, changeFormats, type ChangeFormat, registerSchemas, type S
 import { requireAnswer } from "../../load/cluster.ts";
 import type { ClusterConnection, RegistryConnection } from "../../load/connection.ts";
 import { createTopics, missingTopicsOf } from "../../load/topics.ts";
+import { connectingPhase } from "../../load/source.ts";
 import { createObserver } from "../../observe/observer.ts";
 import { describeEnvironment, versionsOf } from "../../report/environment.ts";
 import { openResultSink } from "../../report/result-sink.ts";
@@ -36,7 +37,7 @@ export async function produce(flags: ProduceFlags, terminal: Terminal): Promise<
   const observer = createObserver(terminal);
   const startedAt = new Date();
   try {
-    observer.observe(() => ({ phase: `connecting to ${connection.brokers.join(", ")}` }));
+    observer.observe(() => ({ phase: connectingPhase(connection) }));
     await requireAnswer(connection, terminal);
     await makeTopics(connection, topics, flags);
     const schemaIds = await registerAll(topics, registry);

@@ -3,6 +3,7 @@ import { BenchError } from "../../bench-error.ts";
 import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { type Cluster, openCluster } from "../../load/cluster.ts";
 import { type ClusterConnection, createClusterDriver } from "../../load/connection.ts";
+import { connectingPhase } from "../../load/source.ts";
 import { asksOfFailure, everything, type RedriveFilter } from "../../redrive/redrive-filter.ts";
 import { RedrivePlan } from "../../redrive/redrive-plan.ts";
 import { redriveJson, redrivePhase, type RedriveReport, redriveText } from "../../redrive/redrive-report.ts";
@@ -35,7 +36,7 @@ async function redriveTopic(flags: RedriveFlags, connection: ClusterConnection, 
   const { topic: deadLetterTopic, to = null, maxRedrives, filter = everything, limit = Number.POSITIVE_INFINITY } = flags;
   const groupId = flags.group ?? groupOf(deadLetterTopic, to, filter);
   const observer = createObserver(terminal);
-  observer.observe(() => ({ phase: `connecting to ${connection.brokers.join(", ")}` }));
+  observer.observe(() => ({ phase: connectingPhase(connection) }));
   const tally = new RedriveTally();
   const cluster = await openCluster(connection, terminal).finally(() => observer.end());
   try {

@@ -2,7 +2,7 @@ import { BenchError } from "../../bench-error.ts";
 import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { throwAwayGroup } from "../../load/cluster.ts";
 import { missingSchemasNote, requireRegistry } from "../../load/schemas.ts";
-import type { ClusterSource, Source } from "../../load/source.ts";
+import { type ClusterSource, openingPhase, type Source } from "../../load/source.ts";
 import { openTopicSource } from "../../load/topic-source.ts";
 import { requireWhole } from "../../load/whole-reading.ts";
 import { createObserver } from "../../observe/observer.ts";
@@ -67,7 +67,7 @@ async function measure(
   terminal: Terminal,
 ): Promise<{ readonly outcome: ProcessesOutcome; readonly heldBack: readonly string[] }> {
   const observer = createObserver(terminal);
-  observer.observe(() => ({ phase: `connecting to ${source.connection.brokers.join(", ")}` }));
+  observer.observe(() => ({ phase: openingPhase(source) }));
   const topics = await requireRegistry(source.registry)
     .then(() => openTopicSource(source, observer, terminal))
     .finally(() => observer.end());

@@ -6,7 +6,7 @@ import { throwAwayGroup, type TopicExtent } from "../../load/cluster.ts";
 import { decompressedMs } from "../../load/decompression-time.ts";
 import { whileWaiting } from "../../load/driver-wait-text.ts";
 import { missingSchemasNote, openSchemas, requireRegistry } from "../../load/schemas.ts";
-import type { Source } from "../../load/source.ts";
+import { openingPhase, type Source } from "../../load/source.ts";
 import { openTopicSource, type TopicSource } from "../../load/topic-source.ts";
 import { readingEndOf, requireWhole } from "../../load/whole-reading.ts";
 import { measureReading, type ReadingDetails, type ReadingMeasure, type ReadingOptions, type ReadingSoFar } from "../../measure/reading.ts";
@@ -42,9 +42,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode
   const profiling = openProfiling(flags, "run");
   const sink = await openResultSink(terminal, flags.output);
   const observer = createObserver(terminal);
-  observer.observe(() => ({
-    phase: source.kind === "cluster" ? `connecting to ${source.connection.brokers.join(", ")}` : `reading ${source.file}`,
-  }));
+  observer.observe(() => ({ phase: openingPhase(source) }));
   const topics = await requireRegistry(source.registry)
     .then(() => openTopicSource(source, observer, terminal))
     .finally(() => observer.end());

@@ -2,6 +2,7 @@ import { BenchError } from "../../bench-error.ts";
 import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { changeFormat, type ChangeFormat } from "../../load/change-events/index.ts";
 import type { ClusterConnection } from "../../load/connection.ts";
+import { connectingPhase } from "../../load/source.ts";
 import { createObserver } from "../../observe/observer.ts";
 import { describeEnvironment } from "../../report/environment.ts";
 import { formatCount } from "../../report/quantities.ts";
@@ -35,7 +36,7 @@ export async function soak(flags: SoakFlags, terminal: Terminal): Promise<ExitCo
   const sink = await openResultSink(terminal, flags.output);
   try {
     const observer = createObserver(terminal);
-    observer.note(`reaching ${connection.brokers.join(", ")}`);
+    observer.note(connectingPhase(connection));
     const cluster = await openClusterAccess("soak", connection, terminal);
     const runTime = startRunTime();
     const plan: SoakPlan = { ...planOf(flags), cluster, interrupt: terminal.interrupt, observer };

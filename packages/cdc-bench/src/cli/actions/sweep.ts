@@ -5,6 +5,7 @@ import { openCluster } from "../../load/cluster.ts";
 import type { ClusterConnection } from "../../load/connection.ts";
 import { faultTextOf } from "../../load/fault.ts";
 import { openRegistry, requireRegistry } from "../../load/schemas.ts";
+import { connectingPhase } from "../../load/source.ts";
 import { createObserver, type Observer } from "../../observe/observer.ts";
 import { describeEnvironment } from "../../report/environment.ts";
 import { openResultSink } from "../../report/result-sink.ts";
@@ -39,7 +40,7 @@ export async function sweep(flags: SweepFlags, terminal: Terminal): Promise<Exit
   const sink = await openResultSink(terminal, flags.output);
   try {
     const observer = createObserver(terminal);
-    observer.note(`reaching ${connection.brokers.join(", ")}`);
+    observer.note(connectingPhase(connection));
     const cluster = await openClusterAccess("sweep", connection, terminal);
     const runTime = startRunTime();
     const result = await onCluster(cluster, observer, async () => {

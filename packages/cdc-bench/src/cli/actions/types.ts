@@ -6,7 +6,7 @@ import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { openRecordFeed } from "../../load/record-feed.ts";
 import { openRegistry, openSchemas } from "../../load/schemas.ts";
 import type { RegistryConnection } from "../../load/connection.ts";
-import type { Source } from "../../load/source.ts";
+import { openingPhase, type Source } from "../../load/source.ts";
 import { isRegistryAtFault } from "../../registry-fault.ts";
 import { createObserver } from "../../observe/observer.ts";
 import { openResultSink } from "../../report/result-sink.ts";
@@ -89,7 +89,7 @@ async function seenTables(flags: TypesFlags, terminal: Terminal): Promise<Gather
 async function fromRecords(source: Source, limit: number, terminal: Terminal): Promise<Gathered> {
   const seen = new SeenTables(openSchemas(source));
   const observer = createObserver(terminal);
-  observer.observe(() => ({ phase: "opening the source" }));
+  observer.observe(() => ({ phase: openingPhase(source) }));
   const world = { ...terminal, note: (text: string) => observer.note(text) };
   let records = 0;
   try {

@@ -11,6 +11,8 @@ import { runProgram } from "./program.ts";
 import { resolveCluster } from "./resolve-source.ts";
 
 const brokers = ["127.0.0.1:1"];
+/** Of the driver, which refuses more. */
+const maxFetchBytes = 524_288_000;
 
 async function stderrOf(...args: readonly string[]): Promise<string> {
   const stderr = new PassThrough();
@@ -30,6 +32,23 @@ test("--max-decompressed-bytes becomes the option of the driver", () => {
 test("--max-decompressed-bytes of sweep is in each tuning, and so in the drivers that it measures", () => {
   expect(driverTuningOf(resolveTuning({ maxDecompressedBytes: 1_000 }))).toMatchObject({ maxDecompressedBytes: 1_000 });
   expect(driverTuningOf(resolveTuning({}))).not.toHaveProperty("maxDecompressedBytes");
+});
+
+test("--fetch-bytes has the driver's bound", async () => {
+  expect(() => createClusterDriver({ brokers, fetchBytes: maxFetchBytes })).not.toThrow();
+  expect(() => createClusterDriver({ brokers, fetchBytes: maxFetchBytes + 1 })).toThrow("maxBytesPerPartition");
+  const args = ["run", "--brokers", brokers.join(","), "--topics", "t", "--fetch-bytes"];
+  expect(await stderrOf(...args, String(maxFetchBytes + 1))).toContain(`It must not exceed ${maxFetchBytes}.`);
+  expect(await stderrOf(...args, String(maxFetchBytes))).toContain("127.0.0.1:1");
+});
+
+test.each([
+  ["--fetch-bytes", maxFetchBytes],
+  ["--max-decompressed-bytes", maxBatchBytes],
+])("redrive takes %s", async (flag, max) => {
+  const args = ["redrive", "--brokers", brokers.join(","), "--topic", "t", flag];
+  expect(await stderrOf(...args, String(max + 1))).toContain(`It must not exceed ${max}.`);
+  expect(await stderrOf(...args, String(max))).toContain("127.0.0.1:1");
 });
 
 test.each([["run"], ["inspect"], ["sweep"], ["compare"]])(
