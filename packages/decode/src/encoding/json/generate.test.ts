@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
 import { resolveLimits, resolveValueOptions } from "../../options.ts";
-import { readEverything } from "../reader.ts";
+import { fastPathMiss } from "../fast-path.ts";
+import { type ReadPlan, readEverything } from "../reader.ts";
 import type { RecordType, Type } from "../type.ts";
 import { generateFastReader } from "./generate.ts";
-import { convertContext } from "./reader.ts";
+import { learnType } from "./learn.ts";
+import { convertContext, JsonReader } from "./reader.ts";
 
 const values = resolveValueOptions();
 const limits = resolveLimits();
@@ -34,4 +36,18 @@ test("no reader is generated for thousands of fields, at any depth", () => {
     type = recordOf(["inside", type]);
   }
   expect(isGenerated(type)).toBe(false);
+});
+
+test("a row that was a text when its type was learned is read as one, without parsing the message; an object misses", () => {
+  const plan: ReadPlan = { ...readEverything, rows: ["before", "after"] };
+  const sample = { before: null, after: '{"_id": 1}', op: "c" };
+  const reader = new JsonReader("json", learnType(sample, Object.keys, plan, new Map()), { ...options, plan });
+  const read = (message: object): unknown => {
+    const bytes = Buffer.from(JSON.stringify(message));
+    return reader.readFast(bytes, 0, bytes.length);
+  };
+  const others = [sample, { ...sample, before: "é", after: null }, { ...sample, before: "", after: "\n\\" }];
+  expect(others.map(read)).toEqual(others);
+  expect(read({ ...sample, after: { id: 1 } })).toBe(fastPathMiss);
+  expect(read({ ...sample, after: 1 })).toBe(fastPathMiss);
 });

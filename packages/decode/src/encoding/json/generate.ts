@@ -253,7 +253,10 @@ function ${name}(c) {
     if (type.kind === "record") {
       return `const ${target} = ${this.record(type, { isTop: false, isRow: true })}(c);`;
     }
-    return type.kind === "any" ? this.#nullOnly(target) : this.#slow(compileConvert(field.type, this.#context, field.name), target);
+    // Without a schema: no object was there when the type was learned. MongoDB's documents are texts. An object must be learned first.
+    return type.kind === "any"
+      ? `const ${target} = readText(c);`
+      : this.#slow(compileConvert(field.type, this.#context, field.name), target);
   }
 
   /** A field that was null when its type was learned. If it is not null now, the slow reader must read it. */
