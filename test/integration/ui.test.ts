@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
@@ -364,6 +364,31 @@ describe.skipIf(found.skip !== false)("cdc-bench ui in Chromium", { meta: { skip
     await stranger.goto(ui.origin);
     await stranger.locator("#problem", { hasText: "Open the address that the command printed" }).waitFor();
     await Promise.all([page.close(), stranger.close()]);
+    expect(problems).toEqual([]);
+  });
+
+  /** A recording that the page can look into and measure without a broker. */
+  function recordingOf(topic: string, row: object, timestamps: readonly string[] = ["1700000000000"]): string {
+    const file = join(ownFolder(), "recording.ndjson");
+    const value = Buffer.from(JSON.stringify(row)).toString("base64");
+    const lines = timestamps.map((timestamp, offset) => JSON.stringify({ topic, partition: 0, offset, timestamp, key: null, value }));
+    writeFileSync(file, `${lines.join("\n")}\n`);
+    return file;
+  }
+
+  async function lookInto(page: Page, file: string): Promise<void> {
+    await goTo(page, "#topics");
+    await page.locator("#look-file").fill(file);
+    await page.click("#look");
+    await page.locator("#look-status[data-status=ended]", { hasText: file }).waitFor();
+  }
+
+  test("shows records whose times stand in no calendar, and those beside them", async () => {
+    const page = await openPage();
+    await lookInto(page, recordingOf("orders", { id: 1 }, ["9223372036854775807", "8640000000000001", "-1", "1700000000000"]));
+    await page.locator(".record").nth(3).waitFor();
+    expect(await page.locator(".record time").allTextContents()).toEqual(["no time", "no time", "no time", "2023-11-14T22:13:20.000Z"]);
+    await page.close();
     expect(problems).toEqual([]);
   });
 });

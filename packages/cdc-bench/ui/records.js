@@ -35,7 +35,7 @@ export function recordItem({ number, json, place }) {
       element("strong", {}, `${topic}[${partition}]@${valueText(offset)}`),
       element("span", { class: `kind kind-${error ? "error" : String(op ?? kind)}` }, String(what)),
       name !== "" && element("span", {}, name),
-      timestamp !== undefined && element("time", {}, new Date(Number(valueText(timestamp))).toISOString()),
+      timestamp !== undefined && element("time", {}, timeText(Number(valueText(timestamp)))),
     ),
     error && element("p", { class: "problem" }, `${error.message}`),
     key !== null && key !== undefined && element("p", {}, "key ", element("code", {}, valueText(key))),
@@ -44,6 +44,14 @@ export function recordItem({ number, json, place }) {
     deadLetterOf(seen),
     decisionsOf(seen),
   );
+}
+
+/**
+ * A producer may write any 64 bits for a time, and Kafka writes -1 for none.
+ * @param {number} milliseconds
+ */
+function timeText(milliseconds) {
+  return milliseconds >= 0 && milliseconds <= 8.64e15 ? new Date(milliseconds).toISOString() : "no time";
 }
 
 /** @param {any} seen */
