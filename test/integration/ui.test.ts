@@ -391,6 +391,36 @@ describe.skipIf(found.skip !== false)("cdc-bench ui in Chromium", { meta: { skip
     await page.close();
     expect(problems).toEqual([]);
   });
+
+  test("has room for the longest name of a topic, and for wide rows", async () => {
+    const page = await openPage(ui, 400);
+    const topic = "t".repeat(249);
+    const file = recordingOf(topic, { a_rather_long_name_of_a_column: "text ".repeat(40), other: "x".repeat(2_000) });
+    const width = (): Promise<number> => page.locator("html").evaluate(({ scrollWidth }) => scrollWidth);
+    await lookInto(page, file);
+    await page.locator(".record").waitFor();
+    expect(await width()).toBeLessThanOrEqual(400);
+    const summary = page.locator("#look-summary");
+    expect(await summary.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+    // A name that is cut after every other letter cannot be read.
+    expect((await page.getByRole("rowheader", { name: "a_rather_long_name_of_a_column" }).boundingBox())?.width).toBeGreaterThan(200);
+    await page.locator("#look-topics").fill(topic);
+    await page.click("#look");
+    await page.locator("#look-status[data-status=ended]", { hasText: topic }).waitFor();
+    expect(await width()).toBeLessThanOrEqual(400);
+    await goTo(page, "#measure");
+    await page.selectOption("#scenario", "run");
+    await page.locator("#run-file").fill(file);
+    await page.click("#start");
+    await page.locator("#live[data-status=ended] #live-phase", { hasText: topic }).waitFor();
+    expect(await width()).toBeLessThanOrEqual(400);
+    await page.click("#show-result");
+    await page.setViewportSize({ width: 1200, height: 900 });
+    const value = await page.locator('#result tr[data-figure="rate"] td.number').boundingBox();
+    expect((value?.x ?? 0) + (value?.width ?? 0)).toBeLessThan(1200);
+    await page.close();
+    expect(problems).toEqual([]);
+  });
 });
 
 await describeWithKafka("cdc-bench ui on a broker", (kafka) => {
