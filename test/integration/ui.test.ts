@@ -421,6 +421,40 @@ describe.skipIf(found.skip !== false)("cdc-bench ui in Chromium", { meta: { skip
     await page.close();
     expect(problems).toEqual([]);
   });
+
+  test("lists a run once it has a result, and goes to the list when one is removed", async () => {
+    const of = await startUi();
+    const page = await openPage(of);
+    await page.selectOption("#scenario", "codec");
+    await page.getByLabel("suite", { exact: true }).fill("ratings");
+    await page.click("#start");
+    await page.locator("#live[data-status=running] #live-phase", { hasText: "ratings" }).waitFor();
+    await page.reload();
+    await page.locator("#live[data-status=running] #live-phase", { hasText: "ratings" }).waitFor();
+    await goTo(page, "#results");
+    expect(await page.isVisible("#results-none")).toBe(true);
+    await goTo(page, "#measure");
+    await page.click("#stop");
+    await page.locator("#live[data-status=ended]").waitFor();
+    await page.click("#show-result");
+    expect(await page.textContent("#kept tbody")).toContain("stopped");
+    await page.locator("#result").getByText("Remove").click();
+    await page.locator("#results-title:focus").waitFor();
+    expect(await page.isVisible("#results-none")).toBe(true);
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+
+  test("has no rate of its own beside the result of a run that has ended", async () => {
+    const page = await openPage();
+    await runCodec(page, "30");
+    const names = await page
+      .locator("#live-figures [data-figure]")
+      .evaluateAll((all) => all.map((each) => each.getAttribute("data-figure")));
+    expect(names).toEqual(["done"]);
+    await page.close();
+    expect(problems).toEqual([]);
+  });
 });
 
 await describeWithKafka("cdc-bench ui on a broker", (kafka) => {

@@ -14,6 +14,11 @@ const endings = /** @type {Record<number, string>} */ ({
   130: "stopped: what is there is not all of it",
 });
 
+/** @param {number} exitCode */
+export function endingText(exitCode) {
+  return endings[exitCode] ?? `failed (exit code ${exitCode})`;
+}
+
 /** @param {{ onResult: (id: string) => void, onProblem: (message: string) => void }} listeners */
 export function createLive(listeners) {
   return new Live(listeners);
@@ -56,7 +61,7 @@ class Live {
       this.#charts.clear();
     }
     if (this.#run?.id !== state.id || this.#run.status !== state.status) {
-      announce(`${state.command}: ${state.status === "ended" ? (endings[state.exitCode] ?? "failed") : state.status}`);
+      announce(`${state.command}: ${state.status === "ended" ? endingText(state.exitCode) : state.status}`);
     }
     this.#run = state;
     this.#show();
@@ -66,7 +71,7 @@ class Live {
   observe({ observation, point }) {
     if (this.#run !== null) {
       this.#run = { ...this.#run, observation };
-      showObservation(observation);
+      showObservation(this.#run);
     }
     if (point !== null) {
       this.#points.push(point);
@@ -92,7 +97,7 @@ class Live {
       const text = {
         running: `running for ${since}`,
         stopping: "stopping: it writes what it has",
-        ended: endings[exitCode] ?? `failed (exit code ${exitCode})`,
+        ended: endingText(exitCode),
       };
       byId("live-status").textContent = text[/** @type {"running"} */ (status)] + (recording === "on" ? ", recording" : "");
     }
@@ -117,23 +122,25 @@ class Live {
     byId("start").toggleAttribute("disabled", run.status !== "ended");
     byId("live-notes").replaceChildren(...run.notes.map((/** @type {string} */ note) => element("li", {}, note)));
     say(byId("live-problem"), run.problem);
-    showObservation(run.observation);
+    showObservation(run);
   }
 }
 
-/** @param {any} observation */
-function showObservation(observation) {
+/** @param {any} run */
+function showObservation({ observation, status }) {
   const { phase = "", done, total, countsOffsets, unit = "records", perSecond, leftMs, lag, latencyMs, stages } = observation ?? {};
   byId("live-phase").textContent = phase;
   const progress = byId("live-progress", HTMLProgressElement);
   progress.hidden = !(total > 0 && done !== undefined);
   progress.value = total > 0 ? Math.min(1, (done ?? 0) / total) : 0;
   const ofTotal = total === undefined ? "" : ` of ${countsOffsets ? "at most " : ""}${countText(total)}`;
+  // The pace of the last moments is no figure of a run that has ended: its result says another one.
+  const isOver = status === "ended";
   /** @type {[string, string | undefined][]} */
   const figures = [
     ["done", done === undefined ? undefined : `${countText(done)}${ofTotal} ${unit}`],
-    ["rate", perSecond === undefined ? undefined : `${rateText(perSecond)} ${unit}/s`],
-    ["time left", leftMs === undefined ? undefined : secondsText(leftMs / 1e3)],
+    ["rate", perSecond === undefined || isOver ? undefined : `${rateText(perSecond)} ${unit}/s`],
+    ["time left", leftMs === undefined || isOver ? undefined : secondsText(leftMs / 1e3)],
     ["lag", lag === undefined ? undefined : `${countText(lag)} ${unit}`],
     ["p50", latencyMs && millisecondsText(latencyMs.p50)],
     ["p95", latencyMs && millisecondsText(latencyMs.p95)],

@@ -2,6 +2,7 @@
 import { get, getText, remove } from "./api.js";
 import { announce, byId, element, say } from "./dom.js";
 import { showFlame } from "./flame.js";
+import { endingText } from "./live.js";
 
 /** @typedef {{ id: string, command: string, title: string, startedAt: string, endedAt: string | null, exitCode: number | null, hasFlame: boolean }} KeptRun */
 
@@ -181,7 +182,7 @@ function keptRow(run, before, now, onShow) {
         "aria-label": `${name}: ${run.command}, ${when}`,
       }),
     );
-  const end = run.exitCode === null ? "cut off" : run.exitCode === 0 ? "ok" : `exit code ${run.exitCode}`;
+  const end = run.exitCode === null ? "cut off" : endingText(run.exitCode);
   return element(
     "tr",
     { "data-run": run.id },

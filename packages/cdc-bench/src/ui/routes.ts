@@ -8,7 +8,7 @@ import type { EventStream } from "./event-stream.ts";
 import type { Form } from "./form.ts";
 import { argsOf, FormError, type FormValues } from "./form-args.ts";
 import { answer, answerJson, HttpError, readBody } from "./http-answers.ts";
-import type { KeptRuns } from "./kept-runs.ts";
+import type { KeptRun, KeptRuns } from "./kept-runs.ts";
 import type { LookSession } from "./look-session.ts";
 import { type ReportAddresses, reportForms, reportHeaders, type RunToReport } from "./report-pages.ts";
 import type { RunSession } from "./run-session.ts";
@@ -96,7 +96,21 @@ function refusalOf(error: unknown): { readonly status: number; readonly message:
 
 async function stateOf({ version, runForms, lookForm, topicsForm, isMaskForced, kept, runs, looks }: UiParts): Promise<object> {
   const forms = { runs: runForms, look: lookForm, topics: topicsForm };
-  return { version, forms, isMaskForced, kept: await kept.list(), run: runs.state, points: runs.points, look: looks.state };
+  return {
+    version,
+    forms,
+    isMaskForced,
+    kept: await finishedRuns({ kept, runs }),
+    run: runs.state,
+    points: runs.points,
+    look: looks.state,
+  };
+}
+
+/** What the run that is measured now has kept so far is no result: listed, it would look like one that was cut off. */
+async function finishedRuns({ kept, runs }: Pick<UiParts, "kept" | "runs">): Promise<readonly KeptRun[]> {
+  const measured = runs.isRunning ? runs.state?.id : undefined;
+  return (await kept.list()).filter(({ id }) => id !== measured);
 }
 
 async function openEvents(parts: UiParts, _request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -197,7 +211,7 @@ async function removeKept({ kept, runs, events }: UiParts, _request: IncomingMes
   await keptRun(kept, id);
   await kept.remove(id);
   answerJson(response, 200, {});
-  events.send({ name: "kept", data: await kept.list() });
+  events.send({ name: "kept", data: await finishedRuns({ kept, runs }) });
 }
 
 async function compareKept({ kept }: UiParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
