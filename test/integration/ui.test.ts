@@ -422,6 +422,17 @@ describe.skipIf(found.skip !== false)("cdc-bench ui in Chromium", { meta: { skip
     expect(problems).toEqual([]);
   });
 
+  test("names the field of the look that is wrong", async () => {
+    const page = await openPage();
+    await goTo(page, "#topics");
+    await page.locator("#look-from").fill("tomorrow");
+    await page.click("#look");
+    await page.locator("#look-from[aria-invalid]:focus").waitFor();
+    expect(await page.textContent("#look-from-error")).toContain("It must be earliest");
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+
   test("lists a run once it has a result, and goes to the list when one is removed", async () => {
     const of = await startUi();
     const page = await openPage(of);

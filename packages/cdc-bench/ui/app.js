@@ -89,10 +89,8 @@ byId("run-form").onsubmit = async (event) => {
 /** @param {any} run */
 function showRun(run) {
   live.change(run);
-  // A command says which flag was wrong; its field gets the message, too.
-  const [message, flag] = /^error: option '(?:-\w, )?(--[\w-]+).*$/m.exec(run.problem) ?? [];
-  if (run.status === "ended" && run.exitCode === 2 && message !== undefined && flag !== undefined && isShown(run.command)) {
-    runForm?.mark(flag, message);
+  if (run.status === "ended" && isShown(run.command)) {
+    runForm?.markFlagOf(run.problem);
   }
 }
 

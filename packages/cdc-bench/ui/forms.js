@@ -5,7 +5,8 @@ import { element } from "./dom.js";
  * @typedef {{ name: string, label: string, help: string, kind: "switch" | "choice" | "text" | "list", placeholder: string,
  *   choices: { value: string, label: string }[], initial: string, isRequired: boolean }} Field
  * @typedef {{ command: string, description: string, fields: Field[] }} Form
- * @typedef {{ values(): Record<string, unknown>, set(name: string, value: string): void, mark(name: string | null, message: string): void }} ShownForm
+ * @typedef {{ values(): Record<string, unknown>, set(name: string, value: string): void, mark(name: string | null, message: string): void,
+ *   markFlagOf(problem: string): void }} ShownForm
  */
 
 /** Fields that few need are folded away. A flag that stands in no group is shown. */
@@ -39,6 +40,19 @@ export function showForm(form, place, prefix) {
   const values = () =>
     Object.fromEntries([...shown].map(([name, { field, input }]) => [name, valueOf(field, input)]).filter(([, value]) => value !== ""));
   place.oninput = () => store(storageName, values());
+  const mark = (/** @type {string | null} */ name, /** @type {string} */ message) => {
+    for (const { input, error } of shown.values()) {
+      input.removeAttribute("aria-invalid");
+      error.textContent = "";
+    }
+    const wrong = name === null ? undefined : shown.get(name);
+    if (wrong !== undefined) {
+      wrong.input.setAttribute("aria-invalid", "true");
+      wrong.error.textContent = message;
+      wrong.input.closest("details")?.setAttribute("open", "");
+      wrong.input.focus();
+    }
+  };
   return {
     values,
     set(name, value) {
@@ -48,17 +62,12 @@ export function showForm(form, place, prefix) {
         store(storageName, values());
       }
     },
-    mark(name, message) {
-      for (const { input, error } of shown.values()) {
-        input.removeAttribute("aria-invalid");
-        error.textContent = "";
-      }
-      const wrong = name === null ? undefined : shown.get(name);
-      if (wrong !== undefined) {
-        wrong.input.setAttribute("aria-invalid", "true");
-        wrong.error.textContent = message;
-        wrong.input.closest("details")?.setAttribute("open", "");
-        wrong.input.focus();
+    mark,
+    // A command says which flag was wrong; its field gets the message, too.
+    markFlagOf(problem) {
+      const [message, flag] = /^error: option '(?:-\w, )?(--[\w-]+).*$/m.exec(problem) ?? [];
+      if (message !== undefined && flag !== undefined) {
+        mark(flag, message);
       }
     },
   };

@@ -56,6 +56,7 @@ class Topics {
     byId("look-status").dataset.status = status;
     byId("look-stop").hidden = status !== "reading";
     say(byId("look-problem"), problem);
+    this.#form.markFlagOf(problem);
     say(byId("look-summary"), summary);
   }
 
