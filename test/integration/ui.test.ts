@@ -466,6 +466,27 @@ describe.skipIf(found.skip !== false)("cdc-bench ui in Chromium", { meta: { skip
     await page.close();
     expect(problems).toEqual([]);
   });
+
+  test("says that the command is gone, that another one has its port, and works again at the new address", async () => {
+    const of = await startUi();
+    const page = await openPage(of);
+    of.child.kill("SIGKILL");
+    await page.locator("#connection[data-state=lost]").waitFor();
+    expect(await page.textContent("#problem")).toContain("cdc-bench ui has ended, or the connection is lost.");
+    await of.stop();
+    const next = await startUi(["--port", new URL(of.origin).port]);
+    await page.locator("#connection[data-state=refused]").waitFor();
+    expect(await page.textContent("#problem")).toContain("Open the address that the command printed");
+    await goTo(page, "#results");
+    expect(await page.isVisible("#problem")).toBe(true);
+    // As somebody does who pastes it into the same tab: the browser loads nothing for another hash.
+    await page.goto(next.address);
+    await page.waitForSelector("#connection[data-state=open]");
+    expect(await page.isVisible("#problem")).toBe(false);
+    await page.close();
+    // The browser reports who does not answer, and who refuses, too.
+    expect(problems.splice(0).filter((problem) => !/ERR_|401/.test(problem))).toEqual([]);
+  });
 });
 
 await describeWithKafka("cdc-bench ui on a broker", (kafka) => {

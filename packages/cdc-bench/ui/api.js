@@ -1,14 +1,16 @@
 /** What the page asks of the command that serves it. The token travels in a header; nothing is asked of anybody else. */
 
 const tokenName = "cdc-bench-token";
+const lostSentence = "cdc-bench ui has ended, or the connection is lost.";
 
-/** Takes the token out of the address, so that it does not stay in the history. */
+/** Takes the token out of the address, so that it does not stay in the history. True if there was one. */
 export function takeToken() {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token !== null) {
     localStorage.setItem(tokenName, token);
     history.replaceState(null, "", "#measure");
   }
+  return token !== null;
 }
 
 /** An answer that is no success. */
@@ -89,13 +91,14 @@ export async function follow(onEvent, onState) {
       onState("open", "");
       waitMs = 500;
       await readEvents(response, onEvent);
-      onState("lost", "cdc-bench ui has ended, or the connection is lost.");
+      onState("lost", lostSentence);
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) {
         onState("refused", error.message);
         return;
       }
-      onState("lost", error instanceof Error ? error.message : String(error));
+      // What a browser says when a stream breaks is no sentence ("network error"), and other browsers say something else.
+      onState("lost", error instanceof ApiError ? error.message : lostSentence);
     }
     await new Promise((resolve) => setTimeout(resolve, waitMs));
   }

@@ -35,7 +35,9 @@ function showView() {
       link?.removeAttribute("aria-current");
     }
   }
-  problem("");
+  if (byId("connection").dataset.state === "open") {
+    problem("");
+  }
 }
 
 /** @param {any} state */
@@ -113,7 +115,10 @@ const listeners = {
 takeToken();
 showView();
 addEventListener("hashchange", () => {
-  takeToken();
+  // The address of another start, in the tab of an old one: its forms may be others, and nobody answers the old page any more.
+  if (takeToken()) {
+    location.reload();
+  }
   showView();
 });
 void follow(
@@ -123,7 +128,7 @@ void follow(
     byId("connection").dataset.state = state;
     if (state === "open") {
       problem("");
-    } else if (byId("problem").hidden) {
+    } else if (state === "refused" || byId("problem").hidden) {
       problem(state === "lost" ? `${reason} The page tries again.` : reason);
     }
   },
