@@ -422,6 +422,19 @@ describe.skipIf(found.skip !== false)("cdc-bench ui in Chromium", { meta: { skip
     expect(problems).toEqual([]);
   });
 
+  test("keeps its connection while records come faster than it shows them", async () => {
+    const of = await startUi(); // who opens a page after this one would be shown these records, too
+    const page = await openPage(of);
+    const row = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`column${i}`, "text ".repeat(50)]));
+    const times = Array.from({ length: 1_000 }, () => "1700000000000");
+    await goTo(page, "#topics");
+    await page.locator("#look-limit").fill("");
+    await lookInto(page, recordingOf("orders", row, times));
+    await page.locator('.record[data-place="orders[0]@999"]').waitFor();
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+
   test("names the field of the look that is wrong", async () => {
     const page = await openPage();
     await goTo(page, "#topics");

@@ -66,6 +66,22 @@ test("a reader that does not read misses what the next event says again, and is 
   slow.destroy();
 });
 
+test("readers are behind if all of them are, until one has read", async () => {
+  const { events, connect } = await served();
+  expect(events.areBehind).toBe(false);
+  const [slow, other] = [await connect(), await connect()];
+  [slow, other].forEach((reader) => reader.pause());
+  // What the system takes for them is no end of it.
+  for (let i = 0; i < 200 && !events.areBehind; i++) {
+    events.send({ name: "records", data: "x".repeat(100 * 1024) });
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect([events.areBehind, events.readers]).toEqual([true, 2]);
+  other.resume();
+  await expect.poll(() => events.areBehind).toBe(false);
+  slow.destroy();
+});
+
 test("there is an end to how many read, and who leaves makes room", async () => {
   const { events, connect } = await served();
   const readers = await Promise.all(Array.from({ length: 32 }, () => connect()));

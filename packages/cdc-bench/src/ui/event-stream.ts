@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 
 /** The most bytes that wait for one reader. One that is further behind is cut off; it comes back and asks for the state. */
-const maxWaitingBytes = 4 * 1024 * 1024;
+const maxWaitingBytes = 12 * 1024 * 1024;
 /** What can be left out is left out for a reader with more than this waiting. */
 const behindBytes = 64 * 1024;
 const maxReaders = 32;
@@ -18,6 +18,8 @@ export interface StreamEvent {
 /** Server-sent events to every open page. */
 export interface EventStream {
   readonly readers: number;
+  /** Whether all readers have yet to read what they were sent: what can wait should. One that reads nothing holds up no other. */
+  readonly areBehind: boolean;
   /** Answers a request with the stream, `first` before all else; false if there are too many readers. */
   open(response: ServerResponse, first: readonly StreamEvent[]): boolean;
   send(event: StreamEvent): void;
@@ -39,6 +41,9 @@ export function createEventStream(): EventStream {
   return {
     get readers() {
       return responses.size;
+    },
+    get areBehind() {
+      return responses.size > 0 && [...responses].every(({ writableLength }) => writableLength >= behindBytes);
     },
     open(response, first) {
       if (responses.size >= maxReaders) {

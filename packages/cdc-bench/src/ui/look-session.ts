@@ -118,7 +118,8 @@ class OneLookAtATime implements LookSession {
   }
 
   async #end(child: BenchChild): Promise<void> {
-    const flushing = setInterval(() => this.#flush(), flushEveryMs);
+    // Records come faster than a page can show them: it gets the last of them as soon as it has read those before.
+    const flushing = setInterval(() => this.#events.areBehind || this.#flush(), flushEveryMs);
     const { code, stderr } = await child.ended;
     clearInterval(flushing);
     this.#flush();
