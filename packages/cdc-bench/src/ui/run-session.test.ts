@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { titleOf } from "./run-session.ts";
+import { problemOf, titleOf } from "./run-session.ts";
 
 test("a title is the command line, without what logs in", () => {
   const args = [
@@ -11,4 +11,11 @@ test("a title is the command line, without what logs in", () => {
     "a b",
   ];
   expect(titleOf("drain", args)).toBe("drain --database=postgres://db/shop --sink-url=postgres://db/shop -n 1000 --key 'a b'");
+});
+
+test("a problem is what the program says, without the lines of its log", () => {
+  const logged = '{"level":40,"time":1795976330775,"name":"cdc-bench","msg":"kafkajs: Connection error: connect ECONNREFUSED"}';
+  expect(problemOf(`${logged}\n${logged}\n`)).toBe("");
+  expect(problemOf(`${logged}\ncdc-bench: cannot reach Kafka.\n${logged}\n`)).toBe("cdc-bench: cannot reach Kafka.");
+  expect(problemOf(`MISSED  rate>5\n${`${logged}\n`.repeat(9)}`)).toBe("MISSED  rate>5");
 });

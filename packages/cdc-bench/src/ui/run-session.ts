@@ -200,9 +200,15 @@ export function titleOf(command: string, args: readonly string[]): string {
   return shown.map((word) => (/^[\w./:=,@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
 }
 
-/** Commander puts a hint after its sentence, progress lines come before it: the sentences of the program are what a person needs. */
+/**
+ * Commander puts a hint after its sentence, progress lines come before it, and lines of the log (JSON) anywhere: the sentences of the program
+ * are what a person needs.
+ */
 export function problemOf(stderr: string): string {
-  const lines = stderr.trim().split("\n");
+  const lines = stderr
+    .trim()
+    .split("\n")
+    .filter((line) => !line.startsWith('{"level":'));
   const first = lines.findIndex((line) => /^(cdc-bench|error): /.test(line));
   return (first === -1 ? lines.slice(-5) : lines.slice(first, first + 8)).join("\n");
 }
