@@ -657,7 +657,9 @@ await describeWithKafka("cdc-bench ui on a broker", (kafka) => {
       };
       const rate = metrics.find(({ name }) => name === "rate")?.value ?? Number.NaN;
       await page.locator('#result tr[data-figure="rate"]').waitFor();
-      expect(await page.locator('#result tr[data-figure="rate"] td.number').textContent()).toBe(Math.round(rate).toLocaleString("en-US"));
+      expect(await page.locator('#result tr[data-figure="rate"] td.number').textContent()).toBe(
+        `${Math.round(rate).toLocaleString("en-US")}/s`,
+      );
       expect(problems).toEqual([]);
       if (arePicturesTaken) {
         await pictureOfRun(await goTo(page, "#measure"));

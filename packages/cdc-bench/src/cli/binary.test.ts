@@ -306,7 +306,7 @@ describe("run", () => {
     const better = result.metrics.map((metric) => (metric.name === "size.avg" ? { ...metric, value: 100 } : metric));
     await writeFile(baseline, JSON.stringify({ ...result, metrics: better }));
     const worse = await run("--baseline", baseline);
-    expect(worse).toMatchObject({ code: exitCodes.regression, stdout: expect.stringMatching(/^ +WORSE +size\.avg of .*100 -> 757/m) });
+    expect(worse).toMatchObject({ code: exitCodes.regression, stdout: expect.stringMatching(/^ +WORSE +size\.avg of .*100 B -> 757 B/m) });
   });
 
   test("says why it ended: at the end, or after as many records as were asked for", async () => {

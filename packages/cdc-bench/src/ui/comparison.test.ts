@@ -13,8 +13,16 @@ test("figures stand side by side with their ratio, and are judged as a baseline 
     metric("decode.p99", 1_000),
     metric("size.avg", 50),
     metric("errors", 0),
+    metric("drift.heap", -0.3),
   ];
-  const now = [metric("rate", 50), metric("decode.p50", 500), metric("decode.p99", 9_000), metric("size.avg", 51), metric("errors", 3)];
+  const now = [
+    metric("rate", 50),
+    metric("decode.p50", 500),
+    metric("decode.p99", 9_000),
+    metric("size.avg", 51),
+    metric("errors", 3),
+    metric("drift.heap", 0.6),
+  ];
   const rows = compareFigures(before, now).map(({ name, before: then, now: here, ratio, verdict }) => [
     name,
     then?.text,
@@ -23,11 +31,12 @@ test("figures stand side by side with their ratio, and are judged as a baseline 
     verdict,
   ]);
   expect(rows).toEqual([
-    ["rate", "100", "50", 0.5, "worse"],
+    ["rate", "100/s", "50/s", 0.5, "worse"],
     ["decode.p50", "1.00 µs", "500 ns", 0.5, "better"],
     ["decode.p99", "1.00 µs", "9.00 µs", 9, null], // it does not repeat well
-    ["size.avg", "50", "51", 1.02, "same"],
+    ["size.avg", "50 B", "51 B", 1.02, "same"],
     ["errors", "0", "3", null, "worse"],
+    ["drift.heap", "-0.3%", "0.6%", null, null], // a part of a percentage says nothing
   ]);
 });
 

@@ -1,6 +1,6 @@
-import { formatCount, formatDuration } from "../report/quantities.ts";
 import { compareWithBaseline, isMetric } from "../verdict/baseline.ts";
-import { isDuration, type Metric, type MetricName, metricDirections } from "../verdict/metric.ts";
+import { isPercentage, type Metric, type MetricName, metricDirections } from "../verdict/metric.ts";
+import { metricText } from "../verdict/metric-text.ts";
 
 /** What counts as worse if a page compares: the default of `--max-regression`. */
 const maxRegression = 0.1;
@@ -11,7 +11,7 @@ export interface FigureRow {
   readonly scope: string;
   readonly before: Figure | null;
   readonly now: Figure | null;
-  /** now / before; null if one is missing, or there was nothing before. */
+  /** now / before; null if one is missing, there was nothing before, or it is a percentage around zero. */
   readonly ratio: number | null;
   /** What is better for this figure. */
   readonly better: "higher" | "lower";
@@ -48,22 +48,13 @@ export function figuresOf(metrics: readonly Metric[]): readonly FigureRow[] {
 }
 
 function rowOf({ name, scope }: Metric, before: Metric | null, now: Metric | null, verdict: FigureRow["verdict"]): FigureRow {
-  const ratio = before === null || now === null || before.value === 0 ? null : now.value / before.value;
+  const hasRatio = before !== null && now !== null && before.value !== 0 && !isPercentage(name);
+  const ratio = hasRatio ? now.value / before.value : null;
   return { name, scope, before: figureOf(before), now: figureOf(now), ratio, better: metricDirections[name], verdict };
 }
 
 function figureOf(metric: Metric | null): Figure | null {
-  return metric === null ? null : { value: metric.value, text: figureText(metric) };
-}
-
-function figureText({ name, value }: Metric): string {
-  if (isDuration(name)) {
-    return formatDuration(value);
-  }
-  if (name === "ratio") {
-    return `${value.toFixed(2)}x`;
-  }
-  return name === "throughput" ? `${(value / 1e6).toFixed(1)} MB/s` : formatCount(value);
+  return metric === null ? null : { value: metric.value, text: metricText(metric.name, metric.value) };
 }
 
 function isSame(a: { readonly name: string; readonly scope: string }, b: { readonly name: string; readonly scope: string }): boolean {

@@ -113,7 +113,23 @@ describe("a verdict", () => {
 
   test("says what was found", () => {
     const verdict = judge([metric("rate", 1)], { thresholds, baseline: [metric("rate", 2)], maxRegression: 0.1 });
-    expect(verdictText(verdict)).toBe("MISSED  rate>5  (worst is 1)\nWORSE   rate of t: 2 -> 1, 50.0% lower, worse\n");
+    expect(verdictText(verdict)).toBe("MISSED  rate>5  (worst is 1/s)\nWORSE   rate of t: 2/s -> 1/s, 50.0% lower, worse\n");
+  });
+
+  test.each([
+    ["drift.heap", 0.45, "0.5%"],
+    ["drift.rate", -2.6, "-2.6%"],
+    ["size.avg", 1_234, "1,234 B"],
+    ["allocated", 2_000, "2,000 B"],
+    ["throughput", 20e6, "20.0 MB/s"],
+    ["rate.p50", 1_500, "1,500/s"],
+    ["decode.p99", 2_500, "2.50 µs"],
+    ["ratio", 2.5, "2.50x"],
+    ["errors", 3, "3"],
+  ] as const)("says the worst %s of %d as %s", (name, value, text) => {
+    const missed = [{ expr: `${name}<-1`, metric: name, operator: "<", bound: -1 }] as const;
+    const { thresholds: checked } = judge([metric(name, value)], { thresholds: missed, baseline: null, maxRegression: 0.1 });
+    expect(verdictText({ metrics: [], thresholds: checked, baseline: [] })).toContain(`(worst is ${text})`);
   });
 
   test.each([

@@ -1,14 +1,12 @@
 import { readFileSync } from "node:fs";
 import { BenchError } from "../bench-error.ts";
-import { isMetricName, type Metric, type MetricName, metricDirections } from "./metric.ts";
+import { isMetricName, isPercentage, type Metric, type MetricName, metricDirections } from "./metric.ts";
 
 /** The best window, and the slowest calls: chance decides them, and no two runs agree within a tenth. */
 const unsteady = /^(?:rate\.peak|(?:decode|latency|commit|roundtrip|request)\.p9[59])$/;
-/** Percentages, around zero: a part of them says nothing. */
-const percentages = /^(?:delivery\.cost|drift\..+)$/;
 
 function isCompared(name: MetricName): boolean {
-  return !unsteady.test(name) && !percentages.test(name);
+  return !unsteady.test(name) && !isPercentage(name);
 }
 
 /** One figure then and now. */

@@ -60,6 +60,11 @@ export function isMetricName(name: string): name is MetricName {
   return Object.hasOwn(metricDirections, name);
 }
 
+/** Percentages, around zero: a part of them says nothing. */
+export function isPercentage(name: MetricName): boolean {
+  return name === "delivery.cost" || name.startsWith("drift.");
+}
+
 /** A value with what it is a value of: durations as such, everything else as a number. */
 export function isDuration(name: MetricName): boolean {
   return ["decode.", "latency.", "commit.", "codec.", "roundtrip.", "request."].some((prefix) => name.startsWith(prefix));

@@ -1,7 +1,8 @@
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
-import { formatCount, formatDuration } from "../report/quantities.ts";
+import { formatCount } from "../report/quantities.ts";
 import { type BaselineResult, compareWithBaseline } from "./baseline.ts";
-import { isDuration, type Metric, type MetricName } from "./metric.ts";
+import type { Metric, MetricName } from "./metric.ts";
+import { metricText } from "./metric-text.ts";
 import { checkThresholds, type Threshold, type ThresholdResult } from "./threshold.ts";
 
 /** What the figures are held to. */
@@ -39,12 +40,13 @@ export function verdictExitCode({ thresholds, baseline }: Verdict): ExitCode {
 /** A line for every threshold, and one for every figure that the baseline has too; nothing if nothing was demanded. */
 export function verdictText({ thresholds, baseline }: Verdict): string {
   const kept = thresholds.map(({ expr, passed, actual }) => {
-    const found = actual === null ? "nothing was measured" : `worst is ${valueText(expr.trim().split(/\s*[<>]/)[0] as MetricName, actual)}`;
+    const found =
+      actual === null ? "nothing was measured" : `worst is ${metricText(expr.trim().split(/\s*[<>]/)[0] as MetricName, actual)}`;
     return `${passed ? "ok    " : "MISSED"}  ${expr}  (${found})\n`;
   });
   const compared = baseline.map(({ name, scope, before, now, worseBy, regressed }) => {
     const change = changeText(before, now, worseBy);
-    return `${regressed ? "WORSE " : "ok    "}  ${name} of ${scope}: ${valueText(name, before)} -> ${valueText(name, now)}, ${change}\n`;
+    return `${regressed ? "WORSE " : "ok    "}  ${name} of ${scope}: ${metricText(name, before)} -> ${metricText(name, now)}, ${change}\n`;
   });
   return [...kept, ...compared].join("");
 }
@@ -67,11 +69,4 @@ function factorText(factor: number): string {
 
 function percentText(before: number, now: number): string {
   return `${Math.abs(((now - before) / before) * 100).toFixed(1)}% ${now > before ? "higher" : "lower"}`;
-}
-
-function valueText(name: MetricName, value: number): string {
-  if (isDuration(name)) {
-    return formatDuration(value);
-  }
-  return name === "ratio" ? `${value.toFixed(2)}x` : formatCount(value);
 }
