@@ -102,6 +102,14 @@ describe("the HTML report", () => {
     expect(references.filter((id) => !ids.includes(id))).toEqual([]);
   });
 
+  test.each([
+    [99_949, "99.9 s"],
+    [99_950, "1 min 40 s"],
+    [119_700, "2 min 0 s"],
+  ])("says that %i ms took %s", (elapsedMs, text) => {
+    expect(renderHtml([{ ...plain, result: { ...result, elapsedMs } }], "plain")).toContain(`, took ${text}`);
+  });
+
   test("keeps the raw JSON to the digit", () => expect(html).toContain("&quot;big&quot;: 9007199254740993,"));
 
   test("says that a result is partial and that a threshold was missed, also in its contents", () => {

@@ -89,8 +89,11 @@ function badges(result: BenchResult): string {
 }
 
 function elapsedText(elapsedMs: number): string {
-  const seconds = elapsedMs / 1e3;
-  return seconds < 100 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  if (elapsedMs < 99_950) {
+    return `${(elapsedMs / 1e3).toFixed(1)} s`;
+  }
+  const seconds = Math.round(elapsedMs / 1e3);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
 /** What the script draws: one list of times for all curves of a chart, as the chart library wants it. */
