@@ -30,6 +30,22 @@ async function rows(sql = "select * from copy.users order by 1, 2"): Promise<rea
   return (await pool.query<Record<string, unknown>>(sql)).rows;
 }
 
+test("a key of floats tells NaN and the infinities apart, which are all null in JSON", async () => {
+  const sink = await sinkOf("k double precision primary key, note text");
+  const keys = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  await apply(sink, 3n, ...keys.map((k) => change("create", { k }, { k, note: "a" })));
+  await apply(
+    sink,
+    5n,
+    change("update", { k: Number.NaN }, { k: Number.NaN, note: "b" }),
+    change("delete", { k: Number.POSITIVE_INFINITY }, null),
+  );
+  expect(await rows("select k::text, note from copy.users order by k")).toEqual([
+    { k: "-Infinity", note: "a" },
+    { k: "NaN", note: "b" },
+  ]);
+});
+
 describe("a key with a column that the table generates", () => {
   const columns =
     "tenant int, email text, note text, big text, email_key text generated always as (lower(email)) stored, primary key (tenant, email_key)";

@@ -178,6 +178,9 @@ function keyNameOf(key: unknown): string | null {
   return isKey(key) ? nameOf(key) : null;
 }
 
+/** JSON alone has no bigints, and makes null of each number that is not finite: NaN and the infinities are keys of their own. */
 function nameOf(key: Columns): string {
-  return JSON.stringify(Object.entries(key), (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value));
+  return JSON.stringify(Object.entries(key), (_, value: unknown) =>
+    typeof value === "bigint" ? `${value}` : typeof value === "number" && !Number.isFinite(value) ? { number: `${value}` } : value,
+  );
 }
