@@ -240,11 +240,18 @@ describe("values", () => {
     ["double precision", Number.NEGATIVE_INFINITY, "-Infinity"],
     ["date", "-0043-03-15", "0044-03-15 BC"],
     ["date", "infinity", "infinity"],
+    ["date", "+5874897-12-31", "5874897-12-31"],
+    ["timestamptz", "0000-12-31T00:00:00Z", "0001-12-31 00:00:00+00 BC"],
     ["timestamp", "+12024-01-01T00:00:00.5", "12024-01-01 00:00:00.5"],
     ["timestamptz", "2024-02-29T12:00:00Z", "2024-02-29 12:00:00+00"],
     ["interval", "P1Y2M3DT4H5M6.789S", "1 year 2 mons 3 days 04:05:06.789"],
     ["bytea", Buffer.from([0, 255]), "\\x00ff"],
+    ["interval", 3_600_000_001, "01:00:00.000001"],
     ["varbit", "1010", "1010"],
+    ["bit(1)", true, "1"],
+    ["bit(1)", false, "0"],
+    ["int4multirange", Buffer.from("{[1,3),[5,9)}"), "{[1,3),[5,9)}"],
+    ["hstore", '{"a":"1","q\\"u":"\\\\","b c":null}', '"a"=>"1", "b c"=>NULL, "q\\"u"=>"\\\\"'],
     ["text[]", ['a"b', null, "\\", "c,d"], '{"a\\"b",NULL,"\\\\","c,d"}'],
     [
       "integer[]",
@@ -262,6 +269,7 @@ describe("values", () => {
     ["uuid", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"],
   ])("a column of %s takes %o", async (type, value, text) => {
     const sink = await claimed({ create: false });
+    await pool.query("create extension if not exists hstore");
     await pool.query(`create table copy.orders (id bigint primary key, v ${type})`);
     await apply(sink, 1n, created(1, { v: value }));
     expect(await rows("select v::text from (select v from copy.orders, (select set_config('timezone', 'UTC', false)) x) y")).toEqual([

@@ -35,6 +35,20 @@ test.each<[string, unknown, string, string]>([
   ["zeros below zero in a list", [-0, 0], "real[]", '{"-0","0"}'],
   ["a point with a zero below zero", { x: -0, y: 1 }, "point", "(-0,1)"],
   ["a zero below zero in a document", { a: -0 }, "json", '{"a":-0}'],
+  ["a day of the year 0", "0000-12-31", "date", "0001-12-31 BC"],
+  ["the last day that PostgreSQL has", "+5874897-12-31", "date", "5874897-12-31"],
+  ["a boolean in a column of one bit", true, '"bit"', "1"],
+  ["a boolean in a column of bits", false, "bit varying", "0"],
+  ["microseconds in an interval", -1, "interval", "-1 microseconds"],
+  ["more microseconds than a double counts", 9_007_199_254_740_993n, "interval", "9007199254740993 microseconds"],
+  ["the bytes of a composite's text", Buffer.from('("a b",1)'), "app.address", '("a b",1)'],
+  ["bytes that are no text", Buffer.from([255]), "line", "\\xff"],
+  ["bytes in a text", Buffer.from("a"), "character varying", "\\x61"],
+  ["the JSON text of an hstore", '{"a":"1","b \\"c":null,"\\\\":""}', "hstore", '"a"=>"1","b \\"c"=>NULL,"\\\\"=>""'],
+  ["an hstore as a map", new Map([["a", "1"]]), "ext.hstore", '"a"=>"1"'],
+  ["an hstore as an object", { a: null }, "hstore", '"a"=>NULL'],
+  ["a list of hstores", ['{"a":"1"}'], "hstore[]", '{"\\"a\\"=>\\"1\\""}'],
+  ["an hstore in its own form", '"a"=>"1"', "hstore", '"a"=>"1"'],
 ])("%s is written as it says itself", (_, value, type, text) => {
   expect(valueText(value, type)).toBe(text);
 });

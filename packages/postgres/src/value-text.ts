@@ -1,5 +1,7 @@
+import { isUtf8 } from "node:buffer";
 import { isJson } from "./column-type.ts";
 import { PostgresSinkError } from "./errors.ts";
+import { hstoreText, hstoreTextOf, isHstore } from "./hstore-text.ts";
 
 /**
  * A value as the text that PostgreSQL's input function of the column's type reads. Null stays null. A text for a column of JSON is the text of a
@@ -11,13 +13,12 @@ export function valueText(value: unknown, type: string, isPlain = false): string
   }
   switch (typeof value) {
     case "string":
-      return isMoment(type) ? momentText(value) : isPlain && isJson(type) ? JSON.stringify(value) : value;
+      return textText(value, type, isPlain);
     case "boolean":
-      return isJson(type) ? String(value) : value ? "t" : "f";
+      return isJson(type) ? String(value) : isBits(type) ? String(Number(value)) : value ? "t" : "f";
     case "number":
-      return numberText(value);
     case "bigint":
-      return String(value);
+      return type === "interval" ? `${value} microseconds` : numberText(value);
     case "object":
       return objectText(value, type, isPlain);
     default:
@@ -25,14 +26,24 @@ export function valueText(value: unknown, type: string, isPlain = false): string
   }
 }
 
+function textText(value: string, type: string, isPlain: boolean): string {
+  if (isMoment(type)) {
+    return momentText(value);
+  }
+  if (isHstore(type)) {
+    return hstoreTextOf(value) ?? value;
+  }
+  return isPlain && isJson(type) ? JSON.stringify(value) : value;
+}
+
 /** JavaScript's own text of -0 has no sign, and a float column of the source has one. */
-function numberText(value: number): string {
+function numberText(value: number | bigint): string {
   return Object.is(value, -0) ? "-0" : String(value);
 }
 
 function objectText(value: object, type: string, isPlain: boolean): string {
   if (value instanceof Uint8Array && !isJson(type)) {
-    return `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("hex")}`;
+    return bytesText(Buffer.from(value.buffer, value.byteOffset, value.byteLength), type);
   }
   if (Array.isArray(value)) {
     return arrayText(value, type, isPlain);
@@ -43,7 +54,18 @@ function objectText(value: object, type: string, isPlain: boolean): string {
   if (type === "point" && "x" in value && "y" in value) {
     return `(${valueText(value.x, "double precision")},${valueText(value.y, "double precision")})`;
   }
+  if (isHstore(type)) {
+    return hstoreText(value instanceof Map ? value : Object.entries(plain(value)));
+  }
   return jsonText(value);
+}
+
+/**
+ * In a column that reads neither bytes nor any text, bytes are the text of its value: so Debezium sends what it does not know (composites,
+ * `line`, multiranges) if it is told to include it.
+ */
+function bytesText(bytes: Buffer, type: string): string {
+  return takesAnyText(type) || !isUtf8(bytes) ? `\\x${bytes.toString("hex")}` : bytes.toString();
 }
 
 /** A list for an array column, or a set of words (MySQL's SET) for a text column. */
@@ -97,13 +119,22 @@ function plain(value: object): object {
   return value;
 }
 
+/** Debezium sends a `bit(1)` as a boolean. The name is quoted where it stands for any length. */
+function isBits(type: string): boolean {
+  return type === '"bit"' || type === "bit varying";
+}
+
+function takesAnyText(type: string): boolean {
+  return /^(bytea|text|character varying|character|bpchar|name|"char"|xml|([^.]+\.)?citext)$/.test(type);
+}
+
 function isMoment(type: string): boolean {
   return type === "date" || type.startsWith("timestamp");
 }
 
-/** Turns ISO's expanded years into PostgreSQL's form with BC. Year 0 is 1 BC. */
+/** Turns ISO's expanded years into PostgreSQL's form with BC. Year 0, which may have no sign, is 1 BC. */
 function momentText(text: string): string {
-  const expanded = /^([+-])(\d{4,6})(-.*)$/.exec(text);
+  const expanded = /^([+-]|(?=0000-))(\d{4,7})(-.*)$/.exec(text);
   if (expanded === null) {
     return text;
   }
