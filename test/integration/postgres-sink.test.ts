@@ -678,6 +678,16 @@ describe("tables", () => {
     expect(await rows("select n::text from copy.orders")).toEqual([{ n: "5" }]);
   });
 
+  test.each(["date", "time", "timestamptz"])("refuse a number in a column of %s, because nothing says its unit", async (type) => {
+    await pool.query(`create schema copy; create table copy.orders (id bigint primary key, n ${type})`);
+    const sink = await claimed({ create: false });
+    const refused: unknown = await apply(sink, 1n, created(1, { n: 101_010 })).catch((reason: unknown) => reason);
+    expect(refused).toMatchObject({ code: "schema-mismatch", retriable: false });
+    expect((refused as Error).message).toMatch(
+      /"copy"."orders": the column "n" is (date|time.*), and a row has a number, .* decoder\.topics/,
+    );
+  });
+
   test.each([
     ["5.5", "bigint", "integer"],
     ["many", "numeric", "number"],

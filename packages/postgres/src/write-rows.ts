@@ -88,12 +88,32 @@ function arraysOf(target: Target, names: readonly string[], rows: readonly Colum
   return names.map((name) => {
     const { type, hasPlainTexts } = columns.get(name) ?? { type: "text", hasPlainTexts: true };
     return rows.map((row) => {
+      if (isTime(type) && isNumber(row[name])) {
+        throw untyped(target, name, type);
+      }
       if (!holdsNumber(type, row[name])) {
         throw unfit(target, name, type, row[name]);
       }
       return valueText(row[name], type, hasPlainTexts);
     });
   });
+}
+
+function isTime(type: string): boolean {
+  return /^(date|time|timestamp)( |$)/.test(type);
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === "number" || typeof value === "bigint";
+}
+
+/** PostgreSQL would read some of them: 101010 as ten past ten, where Debezium means a tenth of a second past midnight. */
+function untyped(target: Target, name: string, type: string): PostgresSinkError {
+  return new PostgresSinkError(
+    "schema-mismatch",
+    `${quoteTable(target)}: the column ${quoteName(name)} is ${type}, and a row has a number, whose unit nothing says: name the column's type in the ` +
+      "consumer's option decoder.topics (npx cdc-bench hints writes it), or let the connector write schemas or ISO texts (time.precision.mode=isostring)",
+  );
 }
 
 /** PostgreSQL would refuse the number, too, but its error has no column, and its message quotes the value. */
