@@ -636,6 +636,36 @@ describe("tables", () => {
     ]);
   });
 
+  test("are not altered for values that fit, whatever type their schema declares, and are for one that does not", async () => {
+    await pool.query(
+      `create schema copy; create table copy.orders (id smallint, note varchar(5), n integer, twice integer generated always as (id * 2) stored,
+         primary key (id)) partition by hash (id);
+       create table copy.orders_0 partition of copy.orders for values with (modulus 1, remainder 0);
+       create view copy.labels as select upper(note) as label from copy.orders`,
+    );
+    const sink = await claimed({ create: false, widen: true });
+    const decoder = createDecoder({ onSchema: (seen) => sink.schemaSeen(seen) });
+    const columns = { id: "int32", note: "string", n: "int64" };
+    await apply(sink, 1n, ...(await decoder.decode(messageOf("orders", columns, { id: 1, note: "héll😀", n: 5 }))));
+    await apply(sink, 3n, created(2, { note: "b", n: 9 }), change("delete", { id: 2 }, null));
+    const types = { id: "smallint", note: "character varying", n: "integer", twice: "integer" };
+    expect([await columnsOf("orders"), await rows()]).toEqual([types, [{ id: 1, note: "héll😀", n: 5, twice: 2 }]]);
+    await expect(apply(sink, 4n, created(3, { note: "longer", n: 1 }))).rejects.toThrow(/0A000, .* a view/);
+    await pool.query("drop view copy.labels");
+    await apply(sink, 4n, created(3, { note: "longer", n: 2 ** 40 }));
+    expect(await columnsOf("orders")).toEqual({ ...types, note: "text", n: "bigint" });
+    expect(await rows("select note, n::text from copy.orders where id = 3")).toEqual([{ note: "longer", n: String(2 ** 40) }]);
+  });
+
+  test("get no column of a key, which nothing would make unique", async () => {
+    await pool.query(`create schema copy; create table copy.orders ("the id" bigint primary key, note text)`);
+    const sink = await claimed({ create: false, widen: true });
+    const refused = apply(sink, 1n, created(1, { note: "a", more: 1 }));
+    await expect(refused).rejects.toMatchObject({ code: "schema-mismatch" });
+    await expect(refused).rejects.toThrow(/has no column "id", which is part of the key of its rows: add it, and a unique constraint/);
+    expect(Object.keys(await columnsOf("orders"))).toEqual(["the id", "note"]);
+  });
+
   test("compute their generated columns, which rows may have, and are not altered for them", async () => {
     await pool.query(
       `create schema copy; create table copy.orders (id bigint primary key, n integer, twice integer generated always as (n * 2) stored)`,

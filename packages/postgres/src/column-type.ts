@@ -33,7 +33,7 @@ export function columnTypeFor(value: unknown): string | null {
     case "boolean":
       return "boolean";
     case "bigint":
-      return "numeric";
+      return holdsNumber("bigint", value) ? "bigint" : "numeric";
     case "number":
       return !Number.isInteger(value) ? "double precision" : holdsNumber("bigint", value) ? "bigint" : "numeric";
     default:
@@ -55,6 +55,20 @@ export function holdsNumber(type: string, value: unknown): boolean {
   }
   const bound = integerBounds.get(type);
   return bound === undefined || ((typeof value === "bigint" || Number.isInteger(value)) && value >= -bound && value < bound);
+}
+
+/** Whether a column takes a value, as far as its range and its length say: `maxLength` counts characters, and is null if any number is taken. */
+export function holdsValue({ type, maxLength }: { readonly type: string; readonly maxLength: number | null }, value: unknown): boolean {
+  if (typeof value !== "string") {
+    return holdsNumber(type, value);
+  }
+  // UTF-16 has one unit or two for a character.
+  return maxLength === null || value.length <= maxLength || [...value].length <= maxLength;
+}
+
+/** Whether `holdsValue` tells which values a column must be widened to this type for. Others change what is stored of each value, as floats do. */
+export function isWidenedByValue(type: string): boolean {
+  return integerBounds.has(type) || type === "text";
 }
 
 /** What a text must look like for a column of this type. Types that are not here read many forms. */

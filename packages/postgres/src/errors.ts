@@ -149,6 +149,8 @@ const noSuchText = "a text has the character U+0000, or one that the database's 
 
 /** What people would otherwise have to look up, by SQLSTATE: what they have to see to is not the sink's. */
 const reasons: Readonly<Record<string, string>> = {
+  "0A000":
+    "something needs the table as it is: a view or a generated column the type of a column that is widened (alter it yourself), a foreign key the rows of a table that is truncated (drop it)",
   "22021": noSuchText,
   "22P05": noSuchText,
   "25006": "the database, or its session, is read-only",

@@ -9,7 +9,7 @@ const table = { schema: "public", name: "lines" };
 const sources = new Map([[sourceName(table), table]]);
 const rows = [{ key: { id: 1 }, row: { id: 1, n: 1 }, isNew: false }] as never;
 
-function schemaWith(type: "int" | "long"): SchemaSeen {
+function schemaWith(type: "float" | "double"): SchemaSeen {
   const fields = [
     { name: "id", type: { kind: "int" } },
     { name: "n", type: { kind: type } },
@@ -19,7 +19,7 @@ function schemaWith(type: "int" | "long"): SchemaSeen {
 
 /** A table as the transactions of a pool see it: what one of them alters, the others see when it is committed. */
 class Database {
-  committed = "integer";
+  committed = "real";
 
   transaction(): Statements & { commit(): void; readonly asked: string[] } {
     let own: string | null = null;
@@ -28,7 +28,7 @@ class Database {
       asked,
       query: async ({ text }: { readonly text: string }) => {
         asked.push(text);
-        own = /alter column "n" type (\w+)/.exec(text)?.[1] ?? own;
+        own = /alter column "n" type (.+)/.exec(text)?.[1] ?? own;
         const present = [
           { attname: "id", type: "integer", generated: "" },
           { attname: "n", type: own ?? this.committed, generated: "" },
@@ -52,51 +52,73 @@ async function typeOfN(tables: Tables, statements: Statements): Promise<string |
 describe("a type is widened while other partitions of the topic are written", () => {
   async function withOldType(): Promise<{ readonly tables: Tables; readonly database: Database }> {
     const [tables, database] = [new Tables({ create: true, widen: true }), new Database()];
-    tables.schemaSeen(schemaWith("int"));
-    expect(await typeOfN(tables, database.transaction())).toBe("integer");
+    tables.schemaSeen(schemaWith("float"));
+    expect(await typeOfN(tables, database.transaction())).toBe("real");
     return { tables, database };
   }
 
   test("until the change is committed, every batch looks at the table", async () => {
     const { tables, database } = await withOldType();
-    tables.schemaSeen(schemaWith("long"));
+    tables.schemaSeen(schemaWith("double"));
     const first = database.transaction();
-    expect(await typeOfN(tables, first)).toBe("bigint");
+    expect(await typeOfN(tables, first)).toBe("double precision");
     const second = database.transaction();
     // PostgreSQL lets it wait for the first one's lock, and then it finds the table altered.
-    expect(await typeOfN(tables, second)).toBe("bigint");
+    expect(await typeOfN(tables, second)).toBe("double precision");
     expect(second.asked.join(";")).toContain("pg_advisory_xact_lock");
     first.commit();
     tables.forget(target);
     const third = database.transaction();
-    expect(await typeOfN(tables, third)).toBe("bigint");
+    expect(await typeOfN(tables, third)).toBe("double precision");
     expect(third.asked).toHaveLength(1);
     const fourth = database.transaction();
-    expect([await typeOfN(tables, fourth), fourth.asked]).toEqual(["bigint", []]);
+    expect([await typeOfN(tables, fourth), fourth.asked]).toEqual(["double precision", []]);
   });
 
   test("an old schema that another partition reads later takes nothing back", async () => {
     const { tables, database } = await withOldType();
-    tables.schemaSeen(schemaWith("long"));
-    tables.schemaSeen(schemaWith("int"));
-    expect(await typeOfN(tables, database.transaction())).toBe("bigint");
+    tables.schemaSeen(schemaWith("double"));
+    tables.schemaSeen(schemaWith("float"));
+    expect(await typeOfN(tables, database.transaction())).toBe("double precision");
   });
 
   test("a look that began before the new schema does not end the looking", async () => {
     const { tables, database } = await withOldType();
     tables.forget(target);
     const looking = typeOfN(tables, database.transaction());
-    tables.schemaSeen(schemaWith("long"));
-    expect(await looking).toBe("integer");
-    expect(await typeOfN(tables, database.transaction())).toBe("bigint");
+    tables.schemaSeen(schemaWith("double"));
+    expect(await looking).toBe("real");
+    expect(await typeOfN(tables, database.transaction())).toBe("double precision");
   });
 });
 
 test("a table whose types are narrower is left alone without widen, and nobody waits for others", async () => {
   const [tables, database] = [new Tables({ create: true, widen: false }), new Database()];
-  tables.schemaSeen(schemaWith("long"));
+  tables.schemaSeen(schemaWith("double"));
   const first = database.transaction();
-  expect([await typeOfN(tables, first), first.asked.length]).toEqual(["integer", 1]);
+  expect([await typeOfN(tables, first), first.asked.length]).toEqual(["real", 1]);
+});
+
+test("a key of JSON is jsonb in a table that is made, because PostgreSQL has no index of json", async () => {
+  const asked: string[] = [];
+  const statements: Statements = {
+    query: async ({ text }) => {
+      asked.push(text);
+      return { rows: [], rowCount: null };
+    },
+    labelled: () => statements,
+  };
+  const tables = new Tables({ create: true, widen: false });
+  const json = { kind: "string", semantic: { name: "io.debezium.data.Json", parameters: {} } };
+  const fields = [
+    { name: "id", type: json },
+    { name: "n", type: json },
+  ];
+  tables.schemaSeen({ topic: "lines", side: "value", table, row: { kind: "record", name: "Row", fields } } as never);
+  await tables.columnsFor(statements, { target, sources, rows });
+  expect(asked.find((text) => text.startsWith("create table"))).toBe(
+    `create table if not exists "public"."lines" ("id" jsonb, "n" json, primary key ("id"))`,
+  );
 });
 
 test("a table that is made has the defaults of its columns: rows of before a column may come after the schema that has it", async () => {

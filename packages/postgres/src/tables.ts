@@ -1,6 +1,6 @@
 import type { Columns, SchemaSeen, TableName } from "@cdckit/decode";
 import { UNAVAILABLE, withoutNull } from "@cdckit/decode";
-import { columnTypeFor, columnTypeOf, hasPlainTexts, holdsNumber, newColumnTypeFor, widerType } from "./column-type.ts";
+import { columnTypeFor, columnTypeOf, hasPlainTexts, holdsValue, isWidenedByValue, newColumnTypeFor, widerType } from "./column-type.ts";
 import { createSchema } from "./create-schema.ts";
 import { PostgresSinkError } from "./errors.ts";
 import { checkColumnNames } from "./name-limit.ts";
@@ -22,6 +22,8 @@ export interface TableColumn {
    * writing the value to such a column is an error.
    */
   readonly type: string;
+  /** How many characters a `varchar` takes; null if any number, or of another type. */
+  readonly maxLength: number | null;
   /** The column's own type is a domain, which no other type takes the place of. */
   readonly isDomain: boolean;
   /** The table computes it, and nobody writes it. It may be part of the key, and then it says which row is meant. */
@@ -118,13 +120,13 @@ export class Tables {
     const wanted = this.#wantedOf(target, rows);
     checkColumnNames(target, wanted.keys());
     let present = await this.#look(statements, target);
-    const isChanged = present.size === 0 || this.#changesTo(present, wanted).length > 0;
+    const isChanged = present.size === 0 || this.#changesTo(present, wanted, rows).length > 0;
     if (isChanged) {
       this.forget(target); // other partitions look too, and wait below: a cast to the narrower type would refuse the wider values
       // Two partitions that meet a new table together must not both create it. The second one waits, and then finds the table.
       await statements.query({ text: "select pg_advisory_xact_lock(hashtext('cdckit tables'))" });
       present = await this.#look(statements, target);
-      await (present.size === 0 ? this.#create(statements, target, wanted, rows) : this.#widen(statements, target, present, wanted));
+      await (present.size === 0 ? this.#create(statements, target, wanted, rows) : this.#widen(statements, target, present, wanted, rows));
       present = await this.#look(statements, target);
     }
     // A look that began before the news must not end what came with them.
@@ -206,8 +208,10 @@ export class Tables {
     const keys = Object.keys(first.key);
     const names = [...keys, ...[...wanted.keys()].filter((name) => !keys.includes(name))];
     const columns = names.map((name) => {
-      const column = wanted.get(name);
-      return `${quoteName(name)} ${newTypeOf(column)}${column === undefined || keys.includes(name) ? "" : defaultOf(column)}`;
+      const [column, isKey] = [wanted.get(name), keys.includes(name)];
+      const type = newTypeOf(column);
+      // PostgreSQL has no index of json.
+      return `${quoteName(name)} ${isKey && type === "json" ? "jsonb" : type}${column === undefined || isKey ? "" : defaultOf(column)}`;
     });
     await createSchema(statements, target.schema);
     await statements.query({
@@ -215,15 +219,21 @@ export class Tables {
     });
   }
 
-  async #widen(statements: Statements, target: Target, present: TableColumns, wanted: ReadonlyMap<string, WantedColumn>): Promise<void> {
-    const missing = [...wanted.keys()].filter((name) => !present.has(name));
+  async #widen(
+    statements: Statements,
+    target: Target,
+    present: TableColumns,
+    wanted: ReadonlyMap<string, WantedColumn>,
+    rows: readonly PendingRow[],
+  ): Promise<void> {
+    const missing = [...wanted.keys()].filter((name) => !present.has(name) && !isOfKey(name, rows));
     if (!this.#options.widen && missing.length > 0) {
       throw new PostgresSinkError(
         "schema-mismatch",
         `${quoteTable(target)} has no column ${missing.map(quoteName).join(", ")}: add it, or let the sink add it (widen: true)`,
       );
     }
-    const changes = this.#changesTo(present, wanted);
+    const changes = this.#changesTo(present, wanted, rows);
     if (changes.length > 0) {
       await statements.query({ text: `alter table ${quoteTable(target)} ${changes.join(", ")}` });
     }
@@ -231,18 +241,26 @@ export class Tables {
 
   /**
    * The changes of `alter table` after which the table holds the wanted columns and types. Without `widen` types stay as they are: values
-   * that do not fit are refused when they are written.
+   * that do not fit are refused when they are written. Integers and texts are widened only for a value that does not fit: the schema of a
+   * `varchar(20)` says no length, formats have no `smallint`, and PostgreSQL does not alter a column that a view or a partition key needs.
    */
-  #changesTo(present: TableColumns, wanted: ReadonlyMap<string, WantedColumn>): readonly string[] {
+  #changesTo(present: TableColumns, wanted: ReadonlyMap<string, WantedColumn>, rows: readonly PendingRow[]): readonly string[] {
     return [...wanted].flatMap(([name, column]): string[] => {
       const there = present.get(name);
       if (there === undefined) {
-        return [`add column if not exists ${quoteName(name)} ${newTypeOf(column)}${defaultOf(column)}`];
+        // Its rows would have no value in an added one, and it no unique constraint. The key is refused when it is written.
+        return isOfKey(name, rows) ? [] : [`add column if not exists ${quoteName(name)} ${newTypeOf(column)}${defaultOf(column)}`];
       }
       const wider = this.#options.widen && !there.isGenerated && !there.isDomain ? widerType(there.type, column.type) : null;
-      return wider === null ? [] : [`alter column ${quoteName(name)} type ${wider}`];
+      const isWideEnough =
+        wider === null || (isWidenedByValue(wider) && rows.every(({ row, key }) => holdsValue(there, (row ?? key)[name])));
+      return isWideEnough ? [] : [`alter column ${quoteName(name)} type ${wider}`];
     });
   }
+}
+
+function isOfKey(name: string, rows: readonly PendingRow[]): boolean {
+  return rows.some(({ key }) => Object.hasOwn(key, name));
 }
 
 /** The type of a column that is made: as the schema says, otherwise so that it holds what later rows may have. */
@@ -260,11 +278,11 @@ function latestType(before: string, latest: string): string {
   return widerType(latest, before) ?? latest;
 }
 
-/** Whether the columns are there, and take the row's numbers. */
+/** Whether the columns are there, and take the row's numbers and the lengths of its texts. */
 function holds(columns: TableColumns, row: Columns): boolean {
   for (const name in row) {
     const column = columns.get(name);
-    if (column === undefined ? row[name] !== null : !column.isGenerated && !holdsNumber(column.type, row[name])) {
+    if (column === undefined ? row[name] !== null : !column.isGenerated && !holdsValue(column, row[name])) {
       return false;
     }
   }
@@ -274,18 +292,21 @@ function holds(columns: TableColumns, row: Columns): boolean {
 async function columnsOf(statements: Statements, target: Target, plainTexts: ReadonlySet<string>): Promise<TableColumns> {
   const { rows } = await statements.query({
     text:
-      "with recursive under as (select attnum, attname, attgenerated, attidentity, atttypid as type, false as is_domain from pg_attribute " +
+      "with recursive under as (select attnum, attname, attgenerated, attidentity, atttypmod, atttypid as type, false as is_domain from pg_attribute " +
       "where attrelid = to_regclass($1) and attnum > 0 and not attisdropped " +
-      "union all select attnum, attname, attgenerated, attidentity, typbasetype, true from under join pg_type on oid = type where typtype = 'd') " +
-      "select attname, format_type(type, -1) as type, attgenerated::text as generated, attidentity::text as identity, is_domain from under join pg_type on oid = type " +
+      "union all select attnum, attname, attgenerated, attidentity, -1, typbasetype, true from under join pg_type on oid = type where typtype = 'd') " +
+      "select attname, format_type(type, -1) as type, attgenerated::text as generated, attidentity::text as identity, is_domain, " +
+      // PostgreSQL counts four bytes of its own.
+      "case when type = 'varchar'::regtype and atttypmod > 4 then atttypmod - 4 end as max_length from under join pg_type on oid = type " +
       "where typtype <> 'd' order by attnum",
     values: [quoteTable(target)],
   });
   return new Map(
-    rows.map(({ attname, type, generated, identity, is_domain: isDomain }) => [
+    rows.map(({ attname, type, generated, identity, is_domain: isDomain, max_length: maxLength }) => [
       String(attname),
       {
         type: String(type),
+        maxLength: typeof maxLength === "number" ? maxLength : null,
         isDomain: isDomain === true,
         isGenerated: generated !== "",
         isIdentity: identity === "a",
