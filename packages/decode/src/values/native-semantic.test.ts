@@ -30,6 +30,8 @@ describe("a native type in its connector's default modes", () => {
     ["postgresql", "bytea", 2147483647, 0, "bytes"],
     ["postgresql", "bit", 1, 0, null],
     ["postgresql", "varbit", 12, 0, "Bits(12)"],
+    ["postgresql", "varbit", 1, 0, null],
+    ["postgresql", "bit varying", null, null, "Bits"],
     ["postgresql", "jsonb", 2147483647, 0, "Json"],
     ["postgresql", "vector", null, null, "DoubleVector"],
     ["postgresql", "halfvec", null, null, "FloatVector"],

@@ -110,6 +110,9 @@ const binary: Rule = (_, modes) => (modes.binary === "bytes" ? semantic("bytes")
 /** A column of bits. A single bit is a boolean and needs no conversion. */
 const bits: Rule = ({ length }) => (length !== null && length > 1 ? semantic("io.debezium.data.Bits", { length: String(length) }) : null);
 
+/** Without a length, PostgreSQL's `bit` has one bit, and `bit varying` any number. */
+const varyingBits: Rule = (column, modes) => (column.length === null ? semantic("io.debezium.data.Bits") : bits(column, modes));
+
 const scaleDigits = ({ scale }: NativeColumn): number | null => scale;
 const lengthDigits = ({ length }: NativeColumn): number => length ?? 0;
 const oracleDigits = ({ length, scale }: NativeColumn): number | null => scale ?? length;
@@ -124,7 +127,8 @@ const postgresql: Rules = new Map<string, Rule>([
   ...each(["numeric", "decimal"], postgresNumeric),
   ["money", money],
   ["bytea", binary],
-  ...each(["bit", "varbit", "bit varying"], bits),
+  ["bit", bits],
+  ...each(["varbit", "bit varying"], varyingBits),
   ...each(["json", "jsonb", "hstore"], always("io.debezium.data.Json")),
   ["interval", interval],
   ["uuid", always("io.debezium.data.Uuid")],
