@@ -30,7 +30,11 @@ export function failureOfStatus(answer: HttpAnswer, endpoint: Endpoint, question
     const detail = `${url} did not answer ${question.what} as a schema registry does (${statusText}): ${advice}`;
     return new RegistryError("unavailable", detail, { ...about, isRegistry: false });
   }
-  return new RegistryError("refused", `${url} refused to answer ${question.what} (${statusText}): ${adviceWhenRefused(status)}`, about);
+  return new RegistryError(
+    "refused",
+    `${url} refused to answer ${question.what} (${statusText}): ${adviceWhenRefused(status, url)}`,
+    about,
+  );
 }
 
 /** Whether the same request can succeed a moment later. */
@@ -38,12 +42,16 @@ export function isTransient(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
-function adviceWhenRefused(status: number): string {
+function adviceWhenRefused(status: number, url: string): string {
   if (status === 401) {
     return "the credentials are missing or wrong: check auth";
   }
   if (status === 403) {
     return "these credentials may not read it: ask for read access, or check auth";
+  }
+  if (status === 400 && /\/apis\/ccompat\/v\d+$/.test(url)) {
+    // Seen with Apicurio 3.0.9: "Failed to discover artifact type from content".
+    return 'Apicurio refuses some of its own schemas there, such as one with a column default of "{}": set url to its own API, which ends in /apis/registry/v3';
   }
   return "is url the root of a Confluent-compatible schema registry";
 }

@@ -164,6 +164,15 @@ describe("a status", () => {
   });
 });
 
+test("a schema that Apicurio refuses at its Confluent API is told with the address that has it", async () => {
+  const server = await serve((_, response) => json(response, 400, { error_code: 0, message: "secret text" }));
+  const failure = await failureOf(createRegistry({ url: `${server.url}/apis/ccompat/v7` }).load(7));
+  expect(failure).toMatchObject({ code: "refused", status: 400 });
+  expect(failure.message).toMatch(
+    /refused to answer schema id 7 \(400, error_code 0\): .* default of "\{\}": set url to .*\/apis\/registry\/v3$/,
+  );
+});
+
 describe("an answer that is not a schema", () => {
   test.each([301, 302, 303, 307, 308])("a redirect (%i) is refused and never followed", async (status) => {
     const target = await serve(answers({ "/schemas/ids/7": recordAnswer("Order") }));
