@@ -38,8 +38,8 @@ export interface TopicHints {
   /** The table of rows without an envelope, and of tombstones. */
   readonly table?: { readonly database?: string; readonly schema?: string; readonly name: string };
   /**
-   * The semantic type of columns, by column name, for encodings without types. A value is the name of a semantic type
-   * (`io.debezium.time.MicroTimestamp`), or a name with parameters. An unknown name is a `TypeError` of `createDecoder`.
+   * The semantic type of columns, by column name, for encodings without types, in rows and in keys. A value is the name of a semantic
+   * type (`io.debezium.time.MicroTimestamp`), or a name with parameters. An unknown name is a `TypeError` of `createDecoder`.
    */
   readonly columns?: Readonly<Record<string, string | { readonly name: string; readonly parameters?: Readonly<Record<string, string>> }>>;
   /**

@@ -3,7 +3,7 @@ import type { ReadPlan } from "../encoding/reader.ts";
 import type { RowSelection, SelectableRows } from "../encoding/row-selection.ts";
 import { recordName, type Type } from "../encoding/type.ts";
 import type { EnvelopeFormat, Shape } from "../envelope/envelope.ts";
-import { keyColumnsOf, keyPlan } from "../envelope/key-plan.ts";
+import { hintedKeyPlan, keyColumnsOf, keyPlan } from "../envelope/key-plan.ts";
 import type { FramingName } from "../event.ts";
 import type { SchemaId } from "../schema-source.ts";
 import type { Engine } from "./engine.ts";
@@ -54,7 +54,7 @@ export class SideOpening implements Opening<SideRoute>, SelectableRows {
     this.shape = shapeOf(outline, scope);
     const isKey = scope.side === "key";
     this.envelopeFormat = isKey ? engine.noEnvelope : (scope.outerEnvelope ?? engine.envelopeFor(this.shape));
-    this.plan = isKey ? keyPlan : this.envelopeFormat.planFor(this.shape);
+    this.plan = isKey ? (scope.semantics.hinted.size > 0 ? hintedKeyPlan : keyPlan) : this.envelopeFormat.planFor(this.shape);
   }
 
   get selection(): RowSelection {

@@ -77,7 +77,7 @@ export class TopicDecoder {
     this.#noRoute = rawRoute(engine, engine.formats.raw.bytes.name);
     const semantics = new ColumnSemantics(hints.columns, engine.learn);
     this.#semantics = semantics;
-    const ofKeys = { side: "key", semantics: new ColumnSemantics(), hinted: hints.key, selection: null } as const;
+    const ofKeys = { side: "key", semantics: new ColumnSemantics(hints.columns), hinted: hints.key, selection: null } as const;
     const ofValues = { side: "value", semantics, hinted: hints.value, selection: selector } as const;
     this.#keys = new SideDecoderCache(engine, { topic, trustsSchemas, ...ofKeys });
     this.#values = new SideDecoderCache(engine, { topic, trustsSchemas, ...ofValues });

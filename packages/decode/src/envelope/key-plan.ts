@@ -10,6 +10,9 @@ const routerFields: readonly string[] = ["__dbz__physicalTableIdentifier", "__db
 /** How keys of all writers are read: without the fields that routers have added. */
 export const keyPlan: ReadPlan = Object.freeze({ ...readEverything, skip: routerFields });
 
+/** The same where a hint says what a column means: a key has columns of the row. */
+export const hintedKeyPlan: ReadPlan = Object.freeze({ ...keyPlan, rows: "self" });
+
 /** The type of the key's columns, without the fields that routers have added. */
 export function keyColumnsOf(type: Type): Type {
   const record = withoutNull(type);

@@ -16,6 +16,28 @@ async function decodeColumn(json: string, hint: Hint, numbers: "double" | "exact
 }
 
 describe("a hint on a plain JSON column", () => {
+  test.each<[Hint, string, unknown]>([
+    ["io.debezium.time.Date", "19782", "2024-02-29"],
+    ["io.debezium.time.IsoDate", '"+292278994-08-16Z"', "infinity"],
+    [{ name: "org.apache.kafka.connect.data.Decimal", parameters: { scale: "0" } }, '"AQ=="', "1"],
+    [{ name: "io.debezium.data.Bits", parameters: { length: "8" } }, '"AQ=="', "00000001"],
+    ["bytes", '"AP8="', Buffer.from([0, 255])],
+  ])("counts for the key, too: %o", async (hint, json, expected) => {
+    const decoder = createDecoder({ topics: { t: { columns: { column: hint } } } });
+    const key = Buffer.from(`{"column":${json},"__dbz__physicalTableIdentifier":"s.t","id":1}`);
+    const source = '"source":{"connector":"postgresql","db":"d","schema":"s","table":"t"},"ts_ms":1';
+    const row = `{"column":${json},"id":1}`;
+    const values = [`{"before":null,"after":${row},"op":"c",${source}}`, `{"before":${row},"after":null,"op":"d",${source}}`, null];
+    for (const value of values) {
+      const [event] = await decoder.decode(recordOf(value === null ? null : Buffer.from(value), { key, topic: "t" }));
+      expect(event).toMatchObject({ key: { column: expected, id: 1 } });
+      expect(event).not.toHaveProperty("key.__dbz__physicalTableIdentifier");
+      if (event?.kind === "change") {
+        expect(event.after ?? event.before).toEqual(event.key);
+      }
+    }
+  });
+
   test("reads a decimal that carries its scale, with its integer in base64", async () => {
     expect(await decodeColumn(`{"scale":2,"value":"MDk="}`, "io.debezium.data.VariableScaleDecimal")).toBe("123.45");
     expect(await decodeColumn(`{"scale":0,"value":"gA=="}`, "io.debezium.data.VariableScaleDecimal")).toBe("-128");
