@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { Kafka, logLevel } from "kafkajs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { findChromium, launchChromium, newPage } from "./chromium.ts";
+import { describeWithChromium, launchChromium, newPage } from "./chromium.ts";
 import { arePicturesTaken, takePicture } from "./pictures.ts";
 import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
 
@@ -191,15 +191,13 @@ test("a run that fails says why, and keeps nothing", async () => {
   expect(readdirSync(ui.dir)).toEqual([]);
 });
 
-const found = findChromium();
-
-describe.skipIf(found.skip !== false)("cdc-bench ui in Chromium", { meta: { skipReason: String(found.skip) } }, () => {
+describeWithChromium("cdc-bench ui in Chromium", (path) => {
   let browser: Browser;
   let ui: StartedUi;
   const problems: string[] = [];
 
   beforeAll(async () => {
-    browser = await launchChromium(found.skip === false ? found.path : "");
+    browser = await launchChromium(path);
     ui = await startUi();
   });
   afterAll(async () => {
@@ -611,64 +609,66 @@ await describeWithKafka("cdc-bench ui on a broker", (kafka) => {
     await page.locator("#live[data-status=ended] #live-command", { hasText: name ?? prefix }).waitFor();
   }
 
-  test.skipIf(found.skip !== false)("looks into a topic and measures it, from the page", async () => {
-    const browser = await launchChromium(found.skip === false ? found.path : "");
-    try {
-      const ui = await startUi();
-      const page = await newPage(browser);
-      const problems: string[] = [];
-      page.on("console", (said) => said.type() === "error" && problems.push(said.text()));
-      page.on("dialog", () => problems.push("a script from a topic has run"));
-      await page.goto(ui.address);
-      await goTo(page, "#topics");
-      await page.locator("#look-brokers").fill(kafka.brokers);
-      await page.click("#list-topics");
-      await page.click(`button[data-topic="${topic}"]`);
-      await page.locator("#look-from").fill("-3");
-      await page.keyboard.press("Enter");
-      const first = page.locator(`.record[data-place="${topic}[0]@27"]`);
-      await first.waitFor();
-      expect(await first.textContent()).toContain(String(9_007_199_254_740_993n + 27n));
-      expect(await first.textContent()).toContain(markup);
-      await first.locator(".decisions summary").click();
-      expect(await first.locator(".decisions li.won").count()).toBeGreaterThan(0);
-      expect(await first.locator(".decisions li.won").first().isVisible()).toBe(true);
-      await page.getByLabel("follow", { exact: true }).check();
-      await page.getByLabel("mask values", { exact: true }).check();
-      await page.locator("#look").click();
-      const last = page.locator(`.record[data-place="${topic}[0]@29"]`);
-      await last.filter({ hasText: "***" }).waitFor();
-      await producer.send({ topic, messages: [message(30)] });
-      const live = page.locator(`.record[data-place="${topic}[0]@30"]`);
-      await live.waitFor();
-      expect(await live.textContent()).not.toContain("person30");
-      await page.click("#look-stop");
-      await page.locator("#look-status[data-status=ended]").waitFor();
+  describeWithChromium("in Chromium", (path) => {
+    test("looks into a topic and measures it, from the page", async () => {
+      const browser = await launchChromium(path);
+      try {
+        const ui = await startUi();
+        const page = await newPage(browser);
+        const problems: string[] = [];
+        page.on("console", (said) => said.type() === "error" && problems.push(said.text()));
+        page.on("dialog", () => problems.push("a script from a topic has run"));
+        await page.goto(ui.address);
+        await goTo(page, "#topics");
+        await page.locator("#look-brokers").fill(kafka.brokers);
+        await page.click("#list-topics");
+        await page.click(`button[data-topic="${topic}"]`);
+        await page.locator("#look-from").fill("-3");
+        await page.keyboard.press("Enter");
+        const first = page.locator(`.record[data-place="${topic}[0]@27"]`);
+        await first.waitFor();
+        expect(await first.textContent()).toContain(String(9_007_199_254_740_993n + 27n));
+        expect(await first.textContent()).toContain(markup);
+        await first.locator(".decisions summary").click();
+        expect(await first.locator(".decisions li.won").count()).toBeGreaterThan(0);
+        expect(await first.locator(".decisions li.won").first().isVisible()).toBe(true);
+        await page.getByLabel("follow", { exact: true }).check();
+        await page.getByLabel("mask values", { exact: true }).check();
+        await page.locator("#look").click();
+        const last = page.locator(`.record[data-place="${topic}[0]@29"]`);
+        await last.filter({ hasText: "***" }).waitFor();
+        await producer.send({ topic, messages: [message(30)] });
+        const live = page.locator(`.record[data-place="${topic}[0]@30"]`);
+        await live.waitFor();
+        expect(await live.textContent()).not.toContain("person30");
+        await page.click("#look-stop");
+        await page.locator("#look-status[data-status=ended]").waitFor();
 
-      await goTo(page, "#measure");
-      await page.selectOption("#scenario", "run");
-      await page.locator("#run-brokers").fill(kafka.brokers);
-      await page.locator("#run-topics").fill(topic);
-      await page.click("#start");
-      await page.locator("#live[data-status=ended]").waitFor();
-      expect(await page.textContent("#live-status")).toBe("ended");
-      await page.click("#show-result");
-      const [id] = readdirSync(ui.dir);
-      const { metrics } = JSON.parse(readFileSync(join(ui.dir, id ?? "", "result.json"), "utf8")) as {
-        metrics: readonly { name: string; value: number }[];
-      };
-      const rate = metrics.find(({ name }) => name === "rate")?.value ?? Number.NaN;
-      await page.locator('#result tr[data-figure="rate"]').waitFor();
-      expect(await page.locator('#result tr[data-figure="rate"] td.number').textContent()).toBe(
-        `${Math.round(rate).toLocaleString("en-US")}/s`,
-      );
-      expect(problems).toEqual([]);
-      if (arePicturesTaken) {
-        await pictureOfRun(await goTo(page, "#measure"));
+        await goTo(page, "#measure");
+        await page.selectOption("#scenario", "run");
+        await page.locator("#run-brokers").fill(kafka.brokers);
+        await page.locator("#run-topics").fill(topic);
+        await page.click("#start");
+        await page.locator("#live[data-status=ended]").waitFor();
+        expect(await page.textContent("#live-status")).toBe("ended");
+        await page.click("#show-result");
+        const [id] = readdirSync(ui.dir);
+        const { metrics } = JSON.parse(readFileSync(join(ui.dir, id ?? "", "result.json"), "utf8")) as {
+          metrics: readonly { name: string; value: number }[];
+        };
+        const rate = metrics.find(({ name }) => name === "rate")?.value ?? Number.NaN;
+        await page.locator('#result tr[data-figure="rate"]').waitFor();
+        expect(await page.locator('#result tr[data-figure="rate"] td.number').textContent()).toBe(
+          `${Math.round(rate).toLocaleString("en-US")}/s`,
+        );
+        expect(problems).toEqual([]);
+        if (arePicturesTaken) {
+          await pictureOfRun(await goTo(page, "#measure"));
+        }
+      } finally {
+        await browser.close();
       }
-    } finally {
-      await browser.close();
-    }
+    });
   });
 });
 
