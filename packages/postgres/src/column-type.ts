@@ -33,9 +33,12 @@ export function columnTypeFor(value: unknown): string | null {
     case "boolean":
       return "boolean";
     case "bigint":
-      return holdsNumber("bigint", value) ? "bigint" : "numeric";
     case "number":
-      return !Number.isInteger(value) ? "double precision" : holdsNumber("bigint", value) ? "bigint" : "numeric";
+      return typeof value === "number" && !Number.isInteger(value)
+        ? "double precision"
+        : holdsNumber("bigint", value)
+          ? "bigint"
+          : "numeric";
     default:
       return value === null || value === undefined ? null : value instanceof Uint8Array ? "bytea" : "jsonb";
   }

@@ -14,7 +14,26 @@ function schemaWith(type: "float" | "double"): SchemaSeen {
     { name: "id", type: { kind: "int" } },
     { name: "n", type: { kind: type } },
   ];
+  return schemaOf(fields);
+}
+
+function schemaOf(fields: readonly object[]): SchemaSeen {
   return { topic: "lines", side: "value", table, row: { kind: "record", name: "Row", fields } } as never;
+}
+
+/** The statement that makes a table of these fields where there is none. */
+async function creationOf(tables: Tables, fields: readonly object[]): Promise<string | undefined> {
+  const asked: string[] = [];
+  const statements: Statements = {
+    query: async ({ text }) => {
+      asked.push(text);
+      return { rows: [], rowCount: null };
+    },
+    labelled: () => statements,
+  };
+  tables.schemaSeen(schemaOf(fields));
+  await tables.columnsFor(statements, { target, sources, rows });
+  return asked.find((text) => text.startsWith("create table"));
 }
 
 /** A table as the transactions of a pool see it: what one of them alters, the others see when it is committed. */
@@ -100,45 +119,23 @@ test("a table whose types are narrower is left alone without widen, and nobody w
 });
 
 test("a key of JSON is jsonb in a table that is made, because PostgreSQL has no index of json", async () => {
-  const asked: string[] = [];
-  const statements: Statements = {
-    query: async ({ text }) => {
-      asked.push(text);
-      return { rows: [], rowCount: null };
-    },
-    labelled: () => statements,
-  };
-  const tables = new Tables({ create: true, widen: false });
   const json = { kind: "string", semantic: { name: "io.debezium.data.Json", parameters: {} } };
   const fields = [
     { name: "id", type: json },
     { name: "n", type: json },
   ];
-  tables.schemaSeen({ topic: "lines", side: "value", table, row: { kind: "record", name: "Row", fields } } as never);
-  await tables.columnsFor(statements, { target, sources, rows });
-  expect(asked.find((text) => text.startsWith("create table"))).toBe(
+  expect(await creationOf(new Tables({ create: true, widen: false }), fields)).toBe(
     `create table if not exists "public"."lines" ("id" jsonb, "n" json, primary key ("id"))`,
   );
 });
 
 test("a table that is made has the defaults of its columns: rows of before a column may come after the schema that has it", async () => {
-  const asked: string[] = [];
-  const statements: Statements = {
-    query: async ({ text }) => {
-      asked.push(text);
-      return { rows: [], rowCount: null };
-    },
-    labelled: () => statements,
-  };
-  const tables = new Tables({ create: true, widen: true });
   const fields = [
     { name: "id", type: { kind: "int" }, defaultValue: 0 },
     { name: "n", type: { kind: "int" } },
     { name: "added", type: { kind: "string" }, defaultValue: "it's" },
   ];
-  tables.schemaSeen({ topic: "lines", side: "value", table, row: { kind: "record", name: "Row", fields } } as never);
-  await tables.columnsFor(statements, { target, sources, rows });
-  expect(asked.find((text) => text.startsWith("create table"))).toBe(
+  expect(await creationOf(new Tables({ create: true, widen: true }), fields)).toBe(
     `create table if not exists "public"."lines" ("id" integer, "n" integer, "added" text default 'it''s', primary key ("id"))`,
   );
 });

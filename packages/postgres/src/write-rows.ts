@@ -87,8 +87,9 @@ export async function writeRows(
 function arraysOf(target: Target, names: readonly string[], rows: readonly Columns[], columns: TableColumns): (string | null)[][] {
   return names.map((name) => {
     const { type, hasPlainTexts } = columns.get(name) ?? { type: "text", hasPlainTexts: true };
+    const refusesNumbers = isTime(type);
     return rows.map((row) => {
-      if (isTime(type) && isNumber(row[name])) {
+      if (refusesNumbers && isNumber(row[name])) {
         throw untyped(target, name, type);
       }
       if (!holdsNumber(type, row[name])) {
