@@ -11,16 +11,19 @@ const skipReason = header.glibcVersionRuntime === undefined ? "the allocator is 
 /** A frame of 4 MiB has so many pages. */
 const pages = 1_024;
 
-/** Receives frames and holds none of them. Prints how many pages the system had to give for each of the last hundred. */
+/** Receives frames and holds none of them. Prints how many pages the system had to give for each frame of a window, for eight windows. */
 const frames = `
   const faults = () => process.resourceUsage().minorPageFault;
-  let before = 0;
-  for (let i = 0; i < 200; i++) {
-    before = i === 100 ? faults() : before;
-    Buffer.allocUnsafeSlow(${pages} * 4_096).fill(1);
-    await new Promise(setImmediate);
+  const windows = [];
+  for (let window = 0; window < 10; window++) {
+    const before = faults();
+    for (let i = 0; i < 25; i++) {
+      Buffer.allocUnsafeSlow(${pages} * 4_096).fill(1);
+      await new Promise(setImmediate);
+    }
+    windows.push((faults() - before) / 25);
   }
-  console.log((faults() - before) / 100);
+  console.log(JSON.stringify(windows.slice(2)));
 `;
 
 test.skipIf(skipReason !== null)(
@@ -29,12 +32,13 @@ test.skipIf(skipReason !== null)(
   async () => {
     const { code } = transformSync(readFileSync(new URL("freed-frames.ts", import.meta.url)), { loader: "ts" });
     const [kept, givenBack] = await Promise.all([pagesPerFrame(`${code}; keepFreedFrames();`), pagesPerFrame("")]);
-    expect(kept).toBeLessThan(pages / 4);
-    expect(givenBack).toBeGreaterThan(pages / 4); // else the block is needless, and this shows nothing
+    // On a busy machine V8's thread that frees memory comes late, and more frames are there at once than glibc keeps: not in each window.
+    expect(Math.min(...kept)).toBeLessThan(pages / 4);
+    expect(Math.max(...givenBack)).toBeGreaterThan(pages / 2); // else the block is needless, and this shows nothing
   },
 );
 
-async function pagesPerFrame(first: string): Promise<number> {
+async function pagesPerFrame(first: string): Promise<readonly number[]> {
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", first + frames]);
-  return Number(stdout);
+  return JSON.parse(stdout) as readonly number[];
 }
