@@ -40,7 +40,7 @@ export type { DriverErrorCode, DriverErrorOptions, MakeDriverError } from "./err
 export { didYouMean } from "./did-you-mean.ts";
 export { isObject, OptionChecks } from "./option-checks.ts";
 export type { GivenOptions } from "./option-checks.ts";
-export { checkNumber, maxInt32, numberOptions } from "./number-options.ts";
+export { maxInt32, numberOptions, optionalNumber } from "./number-options.ts";
 export type { NumberOptions } from "./number-options.ts";
 export { checkHeartbeats, groupProtocolOf, membershipDefaults } from "./membership-options.ts";
 export type { GroupProtocol, MembershipTimes } from "./membership-options.ts";

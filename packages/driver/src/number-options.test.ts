@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { DriverError, type MakeDriverError } from "./errors.ts";
-import { maxInt32, numberOptions } from "./number-options.ts";
+import { maxInt32, numberOptions, optionalNumber } from "./number-options.ts";
 
 const makeError: MakeDriverError = (code, detail, options) => new DriverError(code, detail, options);
 const defaults = { maxWaitMs: 500, maxBytes: 1_000 };
@@ -36,4 +36,12 @@ test("a number has a maximum of its own if one is given", () => {
 test("what every object has is no number of the defaults", () => {
   const options = { constructor: 1, toString: 2 };
   expect(numberOptions(options, defaults, makeError)).toEqual({ numbers: defaults, others: options });
+});
+
+test("a number without a default is a member if it was given", () => {
+  expect(optionalNumber("maxBytes", undefined, 9, makeError)).toStrictEqual({});
+  expect(optionalNumber("maxBytes", 9, 9, makeError)).toStrictEqual({ maxBytes: 9 });
+  expect(() => optionalNumber("maxBytes", 10, 9, makeError)).toThrow(
+    "[invalid-option] expected maxBytes to be a positive integer, at most 9, found 10",
+  );
 });

@@ -35,8 +35,24 @@ export function numberOptions<Name extends string>(
   return { numbers, others };
 }
 
+/**
+ * A number that has no default, as a member by its name: none if it was not given. Throws `invalid-option` with the name if the value is
+ * no positive integer up to `max`.
+ */
+export function optionalNumber<Name extends string>(
+  name: Name,
+  value: unknown,
+  max: number,
+  makeError: MakeDriverError,
+): Readonly<Partial<Record<Name, number>>> {
+  if (value !== undefined) {
+    checkNumber(name, value, max, makeError);
+  }
+  return (value === undefined ? {} : { [name]: value }) as Partial<Record<Name, number>>; // a computed name is a string to the compiler
+}
+
 /** Throws `invalid-option` with the name of the option if its value is no positive integer up to `max`. */
-export function checkNumber(name: string, value: unknown, max: number, makeError: MakeDriverError): asserts value is number {
+function checkNumber(name: string, value: unknown, max: number, makeError: MakeDriverError): asserts value is number {
   if (!Number.isSafeInteger(value) || (value as number) < 1 || (value as number) > max) {
     throw makeError("invalid-option", `expected ${name} to be a positive integer, at most ${max}, found ${String(value)}`);
   }

@@ -1,4 +1,4 @@
-import { checkHeartbeats, checkNumber, isObject, membershipDefaults, numberOptions } from "@cdckit/driver";
+import { checkHeartbeats, isObject, membershipDefaults, numberOptions, optionalNumber } from "@cdckit/driver";
 import { type CompressionName, type Decompress, type DecompressOptions, maxBatchBytes } from "@cdckit/record-batch";
 import type { Kafka, KafkaConfig } from "kafkajs";
 import { checkConnection } from "./check-connection.ts";
@@ -126,18 +126,19 @@ const numberDefaults = Object.freeze({
 
 /** Every option, present and checked. Throws a `KafkaJsDriverError` that names the wrong one. */
 export function resolveKafkaJsOptions(options: KafkaJsOptions): ResolvedKafkaJsOptions {
-  const { rackId = "", codecs, maxDecompressedBytes, ...rest } = options; // without a rack, as Kafka's own default
+  const { rackId = "", codecs = {}, maxDecompressedBytes, ...rest } = options; // without a rack, as Kafka's own default
   if (typeof rackId !== "string") {
     throw new KafkaJsDriverError("invalid-option", `expected rackId to be a text, found ${String(rackId)}`);
   }
-  const decompression = resolveDecompression(codecs, maxDecompressedBytes);
+  checkCodecs(codecs);
+  const decompressed = optionalNumber("maxDecompressedBytes", maxDecompressedBytes, maxBatchBytes, makeError);
   const { numbers, others } = numberOptions(rest, numberDefaults, makeError, {
     maxBytesPerPartition: maxFetchBytes,
     maxBytes: maxFetchBytes,
   });
   checkHeartbeats(numbers, makeError);
   const largestMinFetchBytes = options.maxBytesPerPartition === undefined ? Math.min(defaultLargestMinFetchBytes, numbers.maxBytes) : 0;
-  const tuning = Object.freeze({ ...numbers, rackId, decompression });
+  const tuning = Object.freeze({ ...numbers, rackId, decompression: Object.freeze({ codecs, ...decompressed }) });
   return Object.freeze({ client: resolveClient(others), tuning, largestMinFetchBytes });
 }
 
@@ -155,15 +156,6 @@ function resolveClient(connection: Readonly<Record<string, unknown>>): ResolvedK
     throw new KafkaJsDriverError("invalid-option", "kafkajs({ kafka }) expects an instance of kafkajs' Kafka");
   }
   return { kind: "own", kafka: kafka as Kafka };
-}
-
-function resolveDecompression(codecs: KafkaJsCodecs = {}, maxDecompressedBytes: number | undefined): DecompressOptions {
-  checkCodecs(codecs);
-  if (maxDecompressedBytes === undefined) {
-    return Object.freeze({ codecs });
-  }
-  checkNumber("maxDecompressedBytes", maxDecompressedBytes, maxBatchBytes, makeError);
-  return Object.freeze({ codecs, maxDecompressedBytes });
 }
 
 const compressions: readonly string[] = ["gzip", "snappy", "lz4", "zstd"] satisfies readonly CompressionName[];

@@ -1,5 +1,5 @@
 import type { ConnectionOptions as TlsOptions } from "node:tls";
-import { checkHeartbeats, checkNumber, groupProtocolOf, membershipDefaults, numberOptions } from "@cdckit/driver";
+import { checkHeartbeats, groupProtocolOf, membershipDefaults, numberOptions, optionalNumber } from "@cdckit/driver";
 import { type DecompressOptions, maxBatchBytes } from "@cdckit/record-batch";
 import { checkConnection } from "./check-connection.ts";
 import { makeError, PlatformaticDriverError } from "./errors.ts";
@@ -149,7 +149,7 @@ export function resolvePlatformaticOptions(options: PlatformaticOptions): Resolv
       refuse(`expected ${name} to be a text that is not empty`);
     }
   }
-  const decompression = resolveDecompression(maxDecompressedBytes);
+  const decompression = Object.freeze(optionalNumber("maxDecompressedBytes", maxDecompressedBytes, maxBatchBytes, makeError));
   const defaults = { ...membershipDefaults(groupProtocol), ...fetchDefaults };
   const { numbers: tuning, others: connection } = numberOptions(others, defaults, makeError);
   checkHeartbeats(tuning, makeError);
@@ -158,14 +158,6 @@ export function resolvePlatformaticOptions(options: PlatformaticOptions): Resolv
     connection: connection as unknown as PlatformaticConnection, // checked above
     tuning: Object.freeze({ ...tuning, groupProtocol, ...texts, decompression }),
   });
-}
-
-function resolveDecompression(maxDecompressedBytes: number | undefined): Decompression {
-  if (maxDecompressedBytes === undefined) {
-    return {};
-  }
-  checkNumber("maxDecompressedBytes", maxDecompressedBytes, maxBatchBytes, makeError);
-  return Object.freeze({ maxDecompressedBytes });
 }
 
 function refuse(detail: string): never {
