@@ -129,6 +129,9 @@ class Results {
 
   /** @param {string} id */
   async #remove(id) {
+    if (!confirm("Remove this result? Its file is deleted, and cannot be brought back.")) {
+      return;
+    }
     try {
       await remove(`/api/kept/${id}`);
       byId("result").hidden = true;

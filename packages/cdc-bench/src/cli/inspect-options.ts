@@ -36,7 +36,7 @@ export function addInspectFlags(command: Command): Command {
       (text) => parseInspectStart(text),
     )
     .option("--from-beginning", "begin at the first record of each partition: the default")
-    .option("--follow", "stay at the end of the topics and show what comes, until Ctrl-C")
+    .option("--follow", "stay at the end of the topics and show what comes, until the command is stopped")
     .option("--partition <number,...>", "only these partitions of each topic", collectPartitions)
     .option("--key <text>", 'only events with this key: its text, or its JSON, such as {"id":17}')
     .option("--table <name,...>", "only events of these tables: the whole name or an end of it, such as orders", collectNames)

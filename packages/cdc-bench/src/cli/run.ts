@@ -25,7 +25,10 @@ export function addRun(program: Command, terminal: Terminal, settle: (code: Exit
     .option("--validate", "check values against the rules of their JSON Schema, and time it (needs @cdckit/json-schema)")
     .option("--commit", "commit as a service would, in the throw-away group, and time it")
     .option("--processes <count>", "so many processes consume all topics as one group, and are measured together (2, 4)", parseProcesses)
-    .option("--tail", "only what comes from now on, all topics together, with latencies; until -n, -d or Ctrl-C")
+    .option(
+      "--tail",
+      "only what comes from now on, all topics together, with latencies, until --limit or --duration is reached or the run is stopped",
+    )
     .action(async (flags: RunFlags) => {
       const { run } = await import("./actions/run.ts");
       settle(await run(flags, terminal));
