@@ -248,4 +248,15 @@ describe("elsewhere", () => {
       );
     },
   );
+
+  test("shows a rate of less than one a second", () => {
+    const stderr = new PassThrough();
+    const { signal: interrupt } = new AbortController();
+    const observer = createTerminalObserver({ stdout: new PassThrough(), stderr, liveLine: false, env: {}, interrupt }, {}, now);
+    for (; nowMs <= 11_000; nowMs += 50) {
+      observer.observe(() => ({ phase: "comparing", done: Math.floor(nowMs / 4_000), total: 4, unit: "rounds" }));
+    }
+    observer.end();
+    expect(String(stderr.read())).toMatch(/comparing, 2 of 4 rounds \(50%\), 0\.\d+\/s/);
+  });
 });

@@ -41,7 +41,7 @@ export function viewLines(observation: Observation, pace: Pace, { columns, rows 
 /** The same in one line: for a narrow terminal, a pipe or a file. */
 export function plainLine(observation: Observation, pace: Pace): string {
   const { phase, perSecond } = { ...observation, perSecond: pace.perSecond };
-  const rate = perSecond === undefined ? undefined : `${formatCount(perSecond)}/s`;
+  const rate = perSecond === undefined ? undefined : `${rateText(perSecond)}/s`;
   const figures = [countText(observation), rate, leftText(pace), lagText(observation), latencyText(observation)];
   return phase + joined(", ", figures);
 }
@@ -70,9 +70,14 @@ function rateLine({ unit = "records" }: Observation, { perSecond, rates }: Pace,
   if (perSecond === undefined) {
     return "";
   }
-  const text = `${formatCount(perSecond)} ${unit}/s`;
+  const text = `${rateText(perSecond)} ${unit}/s`;
   const cells = Math.max(0, room - text.length - 2);
   return rates.length < 2 ? text : `${text}  ${sparkline(rates.slice(-cells))}`;
+}
+
+/** Rounds take seconds, and 0 a second would look like a standstill. */
+function rateText(perSecond: number): string {
+  return perSecond >= 10 ? formatCount(perSecond) : String(Number(perSecond.toPrecision(2)));
 }
 
 function totalText({ countsOffsets }: Observation, total: number): string {
