@@ -192,7 +192,8 @@ async function runMaven(maven, args, { cwd, set, log, signal }) {
   const stop = () => void child.kill();
   signal?.addEventListener("abort", stop);
   const timer = setInterval(() => {
-    log(`  still downloading ${set.title}: ${files} files after ${Math.round((Date.now() - startedMs) / 1000)} s`);
+    const count = files === 0 ? "" : `: ${files} files`; // none are downloaded if Maven has them, and only copies
+    log(`  still downloading ${set.title}${count} after ${Math.round((Date.now() - startedMs) / 1000)} s`);
   }, progressEveryMs);
   try {
     /** @type {Promise<number | null>} */
