@@ -140,7 +140,7 @@ export class ConfluentSession implements DriverSession {
       transact: (records, offsets) => this.#transactions.transact(records, offsets),
       makeError,
     });
-    this.#topicCheck = new TopicCheck({ brokers: brokerOffsets, assignments, logger, recreated: (held) => this.#renew(held) });
+    this.#topicCheck = new TopicCheck({ brokers: brokerOffsets, assignments, logger, recreated: (held) => this.#starter.beginAgain(held) });
     this.#returnedTopics = new ReturnedTopics({
       brokers: brokerOffsets,
       assignments,
@@ -325,16 +325,6 @@ export class ConfluentSession implements DriverSession {
     if (!this.#isOver) {
       this.#topics = [...this.#topics, ...topics];
       this.#parts.consumer.subscribe(this.#topics);
-    }
-  }
-
-  /** The topic of these partitions was recreated while they were read. They go on as new assignments. */
-  #renew(going: readonly Held[]): void {
-    if (!this.#isOver) {
-      const lost = going.map(({ assignment }) => assignment);
-      const renewed = this.#assignments.add(lost);
-      void this.#parts.sink.revoked(lost, "lost");
-      this.#starter.begin(renewed);
     }
   }
 

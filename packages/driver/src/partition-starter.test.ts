@@ -1,4 +1,4 @@
-import { type OffsetCommit, silentLogger, type Subscription, type WaitFor } from "@cdckit/consumer";
+import { type OffsetCommit, type PartitionAssignment, silentLogger, type Subscription, type WaitFor } from "@cdckit/consumer";
 import { ProbeSink } from "@cdckit/testkit";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Assignments, type HeldPartition } from "./assignments.ts";
@@ -54,11 +54,12 @@ function setUp(
     waits.push(open);
     return { failed: (cause: unknown) => void open.push(String(cause)), end: () => void waits.splice(waits.indexOf(open), 1) };
   };
+  const sink = Object.assign(new ProbeSink(), { waiting });
   const starter = new PartitionStarter({
     brokers,
     host: "b:1",
     subscription: { ...subscription, logger: { ...silentLogger, debug: warn }, ...(ofSink === null ? {} : { startAt: startIn(ofSink) }) },
-    sink: Object.assign(new ProbeSink(), { waiting }),
+    sink,
     assignments,
     start: (held, { assignment: { partition }, offset }) => {
       held.isStarting = false;
@@ -70,7 +71,7 @@ function setUp(
     over: new AbortController().signal,
     fail: (error) => void failures.push((error as Error).message),
   });
-  return { assignments, starter, started, sent, failures, waits, commits, answer, brokers, ends };
+  return { assignments, starter, started, sent, failures, waits, commits, answer, brokers, ends, sink };
 }
 
 test("what the group's position lacks fails the session that starts there", async () => {
@@ -401,4 +402,18 @@ test("partitions that are given up before their start is known are not waited fo
   answer();
   await Promise.all(starts);
   expect(waits).toEqual([]);
+});
+
+test("partitions of a recreated topic are lost before they are assigned again, and start in the new one", async () => {
+  const { assignments, starter, started, answer, sink } = setUp([], { offset: 7n, topicId: "id" });
+  const old = assignments.add(places);
+  starter.begin(old);
+  answer();
+  await assignments.all()[0]?.start;
+  starter.beginAgain(assignments.all().slice(1));
+  const [, again] = assignments.all();
+  await again?.start;
+  expect(sink.revocations).toEqual([{ assignments: [old[1]], how: "lost" }]);
+  expect(assignments.isCurrent(old[0] as PartitionAssignment)).toBe(true);
+  expect(started).toEqual(["0@7", "1@6", "1@6"]);
 });

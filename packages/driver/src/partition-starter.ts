@@ -69,6 +69,15 @@ export class PartitionStarter<Held extends HeldPartition> {
     sink.assigned(added);
   }
 
+  /** Goes on with partitions whose topic was recreated while they were read, as new assignments: the old ones are lost. */
+  beginAgain(going: readonly Held[]): void {
+    const { assignments, sink } = this.#parts;
+    const lost = going.map(({ assignment }) => assignment);
+    const renewed = assignments.add(lost);
+    void sink.revoked(lost, "lost");
+    this.begin(renewed);
+  }
+
   /** Goes on with a partition at another offset, as a new assignment; null if the old one is not current. */
   move(assignment: PartitionAssignment, offset: bigint): PartitionAssignment | null {
     const { assignments, sink } = this.#parts;

@@ -99,7 +99,7 @@ export class KafkaJsSession implements DriverSession {
       groupId,
       assignments: this.#assignments,
       logger,
-      recreated: (held) => this.#renew(held),
+      recreated: (held) => this.#starter.beginAgain(held),
       failed: (error) => this.#fail(error),
     });
     this.#starter = this.#makeStarter();
@@ -405,17 +405,6 @@ export class KafkaJsSession implements DriverSession {
     this.#commits.joined();
     this.#lease.extend();
     this.#starter.begin(this.#assignments.renew(memberAssignment));
-  }
-
-  /** The topic of these partitions was recreated while they were read. They go on as new assignments. */
-  #renew(going: readonly Held[]): void {
-    if (this.isOver) {
-      return;
-    }
-    const lost = going.map(({ assignment }) => assignment);
-    const renewed = this.#assignments.add(lost);
-    void this.#parts.sink.revoked(lost, "lost");
-    this.#starter.begin(renewed);
   }
 
   /** kafkajs has no group any more. After a crash it says so at once, and of the crash only when its connections are closed. */

@@ -76,7 +76,7 @@ export class PlatformaticSession implements DriverSession {
     const fail = (error: unknown): void => this.#fail(error);
     const brokers = new BrokerOffsets(cluster, groupId);
     this.#brokers = brokers;
-    const topicCheck = new TopicCheck<Held>({ brokers, assignments, logger, recreated: (held) => this.#renew(held) });
+    const topicCheck = new TopicCheck<Held>({ brokers, assignments, logger, recreated: (held) => this.#starter.beginAgain(held) });
     this.#topicCheck = topicCheck;
     const answered = (failure: unknown): void => this.#answered(failure);
     const gone = (topics: readonly string[]): void => this.#topicsGone(topics);
@@ -275,16 +275,6 @@ export class PlatformaticSession implements DriverSession {
       counts.set(topic, (counts.get(topic) ?? 0) + 1);
     }
     return counts;
-  }
-
-  /** The topic of these partitions was recreated while they were read. They go on as new assignments. */
-  #renew(going: readonly Held[]): void {
-    if (!this.#isOver) {
-      const lost = going.map(({ assignment }) => assignment);
-      const renewed = this.#assignments.add(lost);
-      void this.#parts.sink.revoked(lost, "lost");
-      this.#starter.begin(renewed);
-    }
   }
 
   #answered(failure: unknown): void {
