@@ -47,6 +47,15 @@ describe.each(takers)("values that %s does not take", (_, attach) => {
     expect(counts.filtered["control-event-without-handler"]).toBe(2);
   });
 
+  test("and that are JSON in a JSON string are told, with the converter to set", async () => {
+    const { reasons, warnings } = await consume(attach, [row, JSON.stringify(row), JSON.stringify("a {")]);
+    expect(reasons).toEqual([
+      expect.stringMatching(/^1 value of shop\.public\.orders is a JSON string that holds JSON.*StringConverter/),
+      expect.stringContaining("1 value of shop.public.orders is of no envelope that is known"),
+    ]);
+    expect(warnings).toHaveLength(2);
+  });
+
   test("and that no envelope knows are told, with their number", async () => {
     const { reasons, warnings } = await consume(attach, [row, "7", "[1]"]);
     expect(reasons).toEqual([expect.stringContaining("2 values of shop.public.orders are of no envelope that is known")]);

@@ -5,10 +5,13 @@ import type { Logger } from "../observe/logger.ts";
 /** Messages name the first topics. What comes of further ones is in the counts alone. */
 const maxTopics = 30;
 
+/** What values look like that nothing took: the text null beside a key, a text that is JSON itself, or anything else. */
+type Form = "null" | "json-text" | "other";
+
 /** A topic's values of one form that nothing took. */
 interface Seen {
   readonly topic: string;
-  readonly isNull: boolean;
+  readonly form: Form;
   count: number;
 }
 
@@ -35,27 +38,40 @@ export class UnknownWatch {
       return;
     }
     const { topic, partition, offset } = event.record;
-    const isNull = isKeyedNull(event);
-    const id = `${isNull ? "null" : "value"}\0${topic}`;
+    const form = formOf(event);
+    const id = `${form}\0${topic}`;
     const known = this.#seen.get(id);
     if (known !== undefined) {
       known.count++;
     } else if (this.#seen.size < maxTopics) {
-      const seen = { topic, isNull, count: 1 };
+      const seen = { topic, form, count: 1 };
       this.#seen.set(id, seen);
       this.#logger.warn({ topic, partition, offset, reason: textOf(seen) }, "a value that no envelope knows was left out");
     }
   }
 }
 
-function isKeyedNull({ key, value }: UnknownEvent): boolean {
-  return value === null && key !== null && key !== undefined;
+function formOf({ key, value }: UnknownEvent): Form {
+  if (value === null && key !== null && key !== undefined) {
+    return "null";
+  }
+  return typeof value === "string" && /^\s*\{\s*"/.test(value) ? "json-text" : "other";
 }
 
-function textOf({ topic, isNull, count }: Seen): string {
+function textOf({ topic, form, count }: Seen): string {
   const [values, are, them] = count === 1 ? ["value", "is", "it"] : ["values", "are", "them"];
-  return isNull
-    ? `${count} ${values} of ${topic} with a key ${are} the text null, and nothing took ${them}: a delete of ExtractNewRecordState, in JSON without schemas, ` +
+  switch (form) {
+    case "null":
+      return (
+        `${count} ${values} of ${topic} with a key ${are} the text null, and nothing took ${them}: a delete of ExtractNewRecordState, in JSON without schemas, ` +
         `looks like this, and its row stays; set delete.tombstone.handling.mode=rewrite in the connector, or take such values by on("unknown")`
-    : `${count} ${values} of ${topic} ${are} of no envelope that is known, and nothing took ${them}: set the hints of decoder.topics, or take such values by on("unknown")`;
+      );
+    case "json-text":
+      return (
+        `${count} ${values} of ${topic} ${are} a JSON string that holds JSON, and nothing took ${them}: the producer encodes its JSON text once more; let it write the text as it is ` +
+        `(in a connector value.converter=org.apache.kafka.connect.storage.StringConverter), or take such values by on("unknown")`
+      );
+    case "other":
+      return `${count} ${values} of ${topic} ${are} of no envelope that is known, and nothing took ${them}: set the hints of decoder.topics, or take such values by on("unknown")`;
+  }
 }
