@@ -835,13 +835,15 @@ describe("tables", () => {
     ["text", "a\0b", "22021", "text"],
     ["inet", "nowhere", "22P02", "inet"],
     ["integer[]", "{1,x}", "22P02", "integer[]"],
+    ["jsonb", '{"a":"\\u0000"}', "22P05", "jsonb"],
+    ["jsonb", '{"a":1e200000}', "22003", "jsonb"],
   ])("name the column of %s that refuses %j, and never the value", async (type, n, state, named) => {
     await pool.query(
       `create schema copy; create domain copy.short as varchar(3);
-       create table copy.orders (id bigint primary key, other varchar(9), n ${type}, list integer[], doc json, at timestamptz)`,
+       create table copy.orders (id bigint primary key, other varchar(9), doc json, n ${type}, list integer[], at timestamptz)`,
     );
     const sink = await claimed({ create: false });
-    const more = { other: "5.5", list: [1, 2], doc: '{"a":1}', at: "2026-01-01T00:00:00Z" };
+    const more = { other: "5.5", list: [1, 2], doc: '{"a":"\\u0000"}', at: "2026-01-01T00:00:00Z" };
     const refused: unknown = await apply(sink, 2n, created(1, { ...more, n: null }), created(2, { ...more, n })).catch(
       (reason: unknown) => reason,
     );

@@ -39,7 +39,8 @@ export async function withColumn(error: unknown, statements: Statements, bound: 
     ? error
     : rejected(
         error,
-        `${what(name)}, and does not take the value of a row: alter the column to a type that holds it, or correct the source`,
+        // PostgreSQL keeps a document of json as its text, and takes that of jsonb apart.
+        `${what(name)}, and does not take the value of a row: alter the column to ${columns.get(name)?.type === "jsonb" ? "json" : "a type that holds it"}, or correct the source`,
       );
 }
 
@@ -61,12 +62,15 @@ function mistakenText({ names, rows, columns }: Bound): readonly [name: string, 
 }
 
 /** Reads the texts of one column after the other as the table's own columns do, with their lengths and domains. Nothing is written. */
-async function refusingColumn(statements: Statements, { target, names, values }: Bound): Promise<string | null> {
+async function refusingColumn(statements: Statements, { target, names, values, columns }: Bound): Promise<string | null> {
   for (const [i, name] of names.entries()) {
     try {
       await statements.query({ text: "rollback; begin" });
+      const type = columns.get(name)?.type ?? "text";
+      // A column of JSON takes any text as a part of a document, and says nothing of the document that is in it.
       const row = `jsonb_populate_record(null::${quoteTable(target)}, jsonb_build_object($2::text, c))`;
-      await statements.query({ text: `select count(${row}) from unnest($1::text[]) as u(c)`, values: [values[i], name] });
+      const read = isJson(type) ? `c::${type}, $2::text` : row;
+      await statements.query({ text: `select count((${read})) from unnest($1::text[]) as u(c)`, values: [values[i], name] });
     } catch (error) {
       return isAboutValue(error) ? name : null;
     }
