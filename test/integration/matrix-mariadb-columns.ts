@@ -80,13 +80,7 @@ export const mariadbColumns: readonly MatrixColumn[] = [
   { name: "a_blob", type: "blob", values: ["x'00ff10'", "''"], truth: hex("a_blob") },
   { name: "a_mediumblob", type: "mediumblob", values: ["x'ff'"], truth: hex("a_mediumblob") },
   { name: "a_longblob", type: "longblob", values: ["x'fe'"], truth: hex("a_longblob") },
-  {
-    name: "an_enum",
-    type: "enum('sad','ok','happy, very')",
-    values: ["'ok'", "'happy, very'"],
-    // What the log has is a number, and Debezium's list of members has its commas escaped.
-    expected: (text, _, phase) => (phase === "snapshot" ? text : text.replace(",", "\\,")),
-  },
+  { name: "an_enum", type: "enum('sad','ok','happy, very')", values: ["'ok'", "'happy, very'"] },
   { name: "a_set", type: "set('a','b','c d')", values: ["'a,c d'", "''", "'b'"], show: showSet },
   { name: "a_date", type: "date", values: ["'2024-02-29'", "'0000-00-00'", "'1000-01-01'", "'9999-12-31'"], expected: asDate },
   {

@@ -312,6 +312,11 @@ describe("a hint", () => {
     expect(other).toBe(one);
   });
 
+  test("of an enum has the commas of its members", () => {
+    const semantic = { name: "io.debezium.data.Enum", parameters: { allowed: "sad,happy\\, very," } };
+    expect(valueType({ kind: "string", semantic }, values)).toBe('"sad" | "happy, very" | ""');
+  });
+
   test.each(semanticTypes)("of the type %s is written, and taken by a decoder", (name) => {
     const fields = [{ name: "c", type: { kind: "string", semantic: semanticOf(name) } as const }];
     const columns = columnHintsOf({ kind: "record", name: null, fields });

@@ -133,9 +133,12 @@ export function semanticType({ name, parameters }: Semantic, choices: ValueChoic
   }
 }
 
-/** Debezium lists the symbols of a column with commas between; one that holds a comma itself cannot be told apart. */
+/**
+ * Debezium lists the symbols of a column with commas between. A comma inside of one is `\,` if the column is of MySQL or MariaDB; those of
+ * PostgreSQL cannot be told apart.
+ */
 function allowedOf(allowed: string | undefined): readonly string[] {
-  return allowed === undefined || allowed === "" ? [] : allowed.split(",");
+  return allowed === undefined || allowed === "" ? [] : allowed.split(/(?<!\\),/).map((symbol) => symbol.replaceAll("\\,", ","));
 }
 
 const decimals: ReadonlySet<string> = new Set([

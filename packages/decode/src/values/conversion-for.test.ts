@@ -54,6 +54,20 @@ describe("bits", () => {
   });
 });
 
+describe("an enum", () => {
+  const name = "io.debezium.data.Enum";
+
+  test("whose list has escaped commas is the member itself, as the snapshot has it", () => {
+    const conversion = find(name, { allowed: "sad,happy\\, very\\, very,," });
+    expect(conversion?.text?.("happy\\, very\\, very")).toBe("happy, very, very");
+    for (const text of ["sad", "happy, very, very", "", "none\\, of them"]) expect(conversion?.text?.(text)).toBe(text);
+  });
+
+  test("without such commas stays as it is", () => {
+    for (const parameters of [{ allowed: "sad,ok" }, { allowed: "" }, {}]) expect(find(name, parameters)).toBeNull();
+  });
+});
+
 describe("an enum set", () => {
   test("is the list of its members", () => {
     const conversion = find("io.debezium.data.EnumSet", { allowed: "a,b,c" });

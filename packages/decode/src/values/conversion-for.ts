@@ -4,6 +4,7 @@ import { copyOf } from "./bytes-text.ts";
 import type { Conversion, Semantic } from "./conversion.ts";
 import { dateConversion, plainDateConversion } from "./date.ts";
 import { avroBigDecimalConversion, decimalConversion, scaleParameter, variableScaleDecimalConversion } from "./decimal.ts";
+import { enumConversion } from "./enum-members.ts";
 import { enumSetConversion } from "./enum-set.ts";
 import { circleConversion, geometryConversion, lineConversion, pointConversion } from "./geometry.ts";
 import { avroDurationConversion } from "./interval.ts";
@@ -35,7 +36,7 @@ export type ParseJson = (text: string) => unknown;
 type Make = (semantic: Semantic, options: ResolvedValueOptions, parseJson: ParseJson) => Conversion | null;
 
 /**
- * The conversion of a column's raw values, or null if they stay as they are. Text that needs no conversion (Xml, Enum, Interval, ZonedTime,
+ * The conversion of a column's raw values, or null if they stay as they are. Text that needs no conversion (Xml, Ltree, Interval, ZonedTime,
  * ...), numbers that need none (Year, MicroDuration) and unknown names have no conversion.
  */
 export function conversionFor(semantic: Semantic, options: ResolvedValueOptions, parseJson: ParseJson): Conversion | null {
@@ -126,6 +127,7 @@ const plain: ReadonlyMap<string, Make> = new Map<string, Make>([
   ["avro.uuid", ({ name }) => uuidConversion(name)],
   ["avro.duration", ({ name }) => avroDurationConversion(name)],
   ["io.debezium.data.Bits", ({ name, parameters }, options) => bitsConversion(name, parameters["length"], options)],
+  ["io.debezium.data.Enum", ({ parameters }) => enumConversion(parameters["allowed"])],
   ["io.debezium.data.EnumSet", () => enumSetConversion],
   ["io.debezium.data.Json", ({ name }, options, parseJson) => jsonConversion(name, options.json, parseJson)],
   ["io.debezium.data.geometry.Geometry", () => geometryConversion],

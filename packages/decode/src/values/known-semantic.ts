@@ -3,7 +3,6 @@ import type { Semantic } from "./conversion.ts";
 
 /** Types whose values need no conversion. Hints may name them too. */
 const unconverted: readonly string[] = [
-  "io.debezium.data.Enum",
   "io.debezium.data.Ltree",
   "io.debezium.data.Tsvector",
   "io.debezium.data.Uuid",
