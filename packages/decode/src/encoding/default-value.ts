@@ -4,7 +4,13 @@ import { readWideInteger } from "../values/wide-integer.ts";
 import { type DefaultValue, type Type, withoutNull } from "./type.ts";
 
 /** What their schemas say as a number or as text is what a column has. */
-const plainMeanings: ReadonlySet<string> = new Set(["io.debezium.data.Enum", "io.debezium.data.EnumSet", "io.debezium.time.Year"]);
+const plainMeanings: ReadonlySet<string> = new Set([
+  "io.debezium.data.Enum",
+  "io.debezium.data.EnumSet",
+  "io.debezium.data.Json",
+  "io.debezium.data.Uuid",
+  "io.debezium.time.Year",
+]);
 const decimals: ReadonlySet<string> = new Set(["org.apache.kafka.connect.data.Decimal", "avro.decimal"]);
 
 /**

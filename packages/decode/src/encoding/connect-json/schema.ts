@@ -3,7 +3,7 @@ import type { ResolvedLimits } from "../../options.ts";
 import type { Semantic } from "../../values/conversion.ts";
 import { tidbSemantic } from "../../values/tidb-column.ts";
 import { defaultValueOf } from "../default-value.ts";
-import { isJsonObject } from "../json/parse.ts";
+import { isJsonObject, NumberText } from "../json/parse.ts";
 import { type Field, fieldOf, type PrimitiveKind, type Type } from "../type.ts";
 
 /*
@@ -153,9 +153,14 @@ function parseFields(fields: unknown, where: string, depth: number): Field[] {
     names.add(name);
     const type = parseConnectSchema(field, `${where}.${name}`, depth - 1);
     return isJsonObject(field)
-      ? fieldOf(name, type, field["parameters"], defaultValueOf(type, field["default"], "base64"))
+      ? fieldOf(name, type, field["parameters"], defaultValueOf(type, plainNumber(field["default"]), "base64"))
       : { name, type };
   });
+}
+
+/** A fraction as a number: the parser of messages keeps its text. */
+function plainNumber(json: unknown): unknown {
+  return json instanceof NumberText ? Number(json.text) : json;
 }
 
 function semanticOf(schema: Record<string, unknown>): Semantic | undefined {
