@@ -54,6 +54,30 @@ describe("what PostgreSQL refuses", () => {
     expect(fromStatement(databaseError(code), "writing").message).toContain(words);
   });
 
+  test.each([
+    ["password authentication failed", "check user and password"],
+    ['password authentication failed for user "hunter2"', "check user and password"],
+    ["SASL authentication failed", "check user and password"],
+    ["no such database: hunter2", "check the database"],
+    ['database "hunter2" does not exist', "check the database"],
+    ["transaction blocks not allowed in statement pooling mode", "pool_mode"],
+    ["unsupported startup parameter: options", "ignore_startup_parameters"],
+  ])("is a refused login where a pooler says %j, whose code is the same for everything", (message, advice) => {
+    const error = fromStatement(Object.assign(new Error(message), { code: "08P01" }), "connecting");
+    expect(error).toMatchObject({ code: "login-failed", retriable: false, cause: { code: "08P01" } });
+    expect(error.message).toContain(advice);
+    expect(error.message).not.toContain("hunter2");
+  });
+
+  test.each(["query_wait_timeout", "no more connections allowed (max_client_conn)", "server login has been failing, try again later"])(
+    "is waited for where a pooler says %j, and its log is named",
+    (message) => {
+      const error = fromStatement(Object.assign(new Error(message), { code: "08P01" }), "connecting");
+      expect(error).toMatchObject({ code: "unavailable", retriable: true });
+      expect(error.message).toContain("a pooler in between (PgBouncer)");
+    },
+  );
+
   test("a database that lets nobody connect for a while is waited for", () => {
     expect(fromStatement(databaseError("55000"), "connecting", { isConnection: true })).toMatchObject({
       code: "unavailable",

@@ -145,12 +145,16 @@ export function fromStatement(
       );
 }
 
+/** A violation of the protocol, which PostgreSQL seldom finds. PgBouncer 1.18 says so whatever it refuses. */
+const ofPooler = "08P01";
+
 const noSuchText = "a text has the character U+0000, or one that the database's encoding lacks";
 
 /** What people would otherwise have to look up, by SQLSTATE: what they have to see to is not the sink's. */
 const reasons: Readonly<Record<string, string>> = {
   "0A000":
     "something needs the table as it is: a view or a generated column the type of a column that is widened (alter it yourself), a foreign key the rows of a table that is truncated (drop it)",
+  [ofPooler]: "a pooler in between (PgBouncer) has no connection left, or does not reach the server: its log says why",
   "22021": noSuchText,
   "22P05": noSuchText,
   "25006": "the database, or its session, is read-only",
@@ -181,6 +185,20 @@ const adviceByState: Readonly<Record<string, string>> = {
   "3D000": "there is no such database: check the database of the connection",
 };
 
+/** The same in the words of a pooler, whose state says nothing. */
+const adviceOfPooler: readonly (readonly [RegExp, string])[] = [
+  [/^(password|SASL) authentication failed|^no such user/, `${adviceByState["28P01"]}, and those with which the pooler in between logs in`],
+  [/^no such database|^database .* does not exist/, adviceByState["3D000"] as string],
+  [
+    /statement pooling mode/,
+    "the pooler in between hands out connections for single statements: set its pool_mode to transaction or session",
+  ],
+  [
+    /^unsupported startup parameter/,
+    "the pooler in between takes no such parameter: leave it out of the connection, or add it to ignore_startup_parameters",
+  ],
+];
+
 /**
  * The same if pg, or Node's TLS, gives up before PostgreSQL has answered. Their messages hold no secrets. Every other message may tell of a
  * connection that was lost, in the words of whichever library the pool is of: that is tried again.
@@ -195,14 +213,18 @@ const adviceByMessage: readonly (readonly [RegExp, string])[] = [
 
 /** What to change if a retry of the connection cannot help; null if it may help. */
 function loginAdvice(error: unknown, state: string | null): string | null {
-  if (state !== null) {
-    return adviceByState[state] ?? null;
-  }
   const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
+  if (state !== null) {
+    return state === ofPooler ? adviceIn(adviceOfPooler, message) : (adviceByState[state] ?? null);
+  }
   if (typeof code === "string" && /CERT|SIGNATURE|^ERR_TLS|^ERR_SSL/.test(code)) {
     return `its certificate is not trusted (${code}): name the authority in ssl.ca`;
   }
-  return adviceByMessage.find(([pattern]) => typeof message === "string" && pattern.test(message))?.[1] ?? null;
+  return adviceIn(adviceByMessage, message);
+}
+
+function adviceIn(list: readonly (readonly [RegExp, string])[], message: unknown): string | null {
+  return list.find(([pattern]) => typeof message === "string" && pattern.test(message))?.[1] ?? null;
 }
 
 /** No SQLSTATE class begins with E. Codes of Node do, and `EPIPE` has five characters, too. */
