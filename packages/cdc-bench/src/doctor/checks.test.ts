@@ -1,6 +1,7 @@
+import type { KafkaRecord, SchemaSource } from "@cdckit/decode";
 import { expect, test } from "vitest";
 import { extentOf } from "../load/cluster.ts";
-import { checkTopic } from "./checks.ts";
+import { checkSample, checkTopic } from "./checks.ts";
 import type { Check } from "./doctor-report.ts";
 
 function clusterWith(ends: readonly number[]): Parameters<typeof checkTopic>[0] {
@@ -19,4 +20,22 @@ test.each([
     checks.push(check);
   }
   expect(checks).toEqual([{ name: "topic", status: "ok", detail }]);
+});
+
+/** A record that names schema 7, as Confluent's serializers do. */
+async function* framed(): AsyncGenerator<KafkaRecord> {
+  yield { topic: "orders", partition: 0, offset: 0n, timestamp: 0n, headers: [], key: null, value: Buffer.from([0, 0, 0, 0, 7, 1]) };
+}
+
+const refusing: SchemaSource = {
+  peek: () => undefined,
+  load: () => Promise.reject(new Error("no")),
+};
+
+test.each([
+  ["names no source of schemas", undefined, "give --registry URL, or --schemas FILE with --file"],
+  ["has a registry that gives none", refusing, "check --registry: host, port and path"],
+] as const)("the advice about messages that name a schema, if the command %s", async (_, schemas, advice) => {
+  const check = await checkSample("orders", framed(), { schemas, registry: undefined });
+  expect(check).toMatchObject({ name: "decode", status: "problem", advice: expect.stringContaining(advice) });
 });

@@ -16,7 +16,7 @@ import { exitCodes, type ExitCode } from "../exit-codes.ts";
 import type { Cluster } from "../load/cluster.ts";
 import type { RegistryConnection } from "../load/connection.ts";
 import { heldBackNotes } from "../load/held-back.ts";
-import { openRegistry } from "../load/schemas.ts";
+import { lacksSchemaSource, openRegistry } from "../load/schemas.ts";
 import type { Check } from "./doctor-report.ts";
 import { formatLabel } from "../report/format-label.ts";
 import { formatCount } from "../report/quantities.ts";
@@ -162,8 +162,11 @@ const codesOfWrongIds: ReadonlySet<DecodeErrorCode> = new Set<DecodeErrorCode>([
 const explainAdvice = "cdc-bench inspect --explain shows what was tried and why it lost";
 
 function adviceFor(error: unknown, registry: RegistryConnection | undefined): string {
+  if (isDecodeError(error) && lacksSchemaSource(error)) {
+    return "give --registry URL, or --schemas FILE with --file: the messages name schemas that must be fetched";
+  }
   if (isDecodeError(error) && isRegistryAtFault(error)) {
-    return "give --registry (or --schemas with --file): the messages name schemas that must be fetched";
+    return registryAdvice;
   }
   if (isKafkaJsDriverError(error) && isRecordBatchError(error.cause) && error.cause.code === "batch-too-large") {
     return "if you trust who writes the topic, give --max-decompressed-bytes: a batch then takes so much memory";
