@@ -37,12 +37,19 @@ export async function withColumn(error: unknown, statements: Statements, bound: 
   const name = await refusingColumn(statements, bound);
   return name === null
     ? error
-    : rejected(
-        error,
-        // PostgreSQL keeps a document of json as its text, and takes that of jsonb apart.
-        `${what(name)}, and does not take the value of a row: alter the column to ${columns.get(name)?.type === "jsonb" ? "json" : "a type that holds it"}, or correct the source`,
-      );
+    : rejected(error, `${what(name)}, and does not take the value of a row: ${adviceFor(error, columns.get(name)?.type)}`);
 }
+
+function adviceFor({ cause }: PostgresSinkError, type: string | undefined): string {
+  if (cause instanceof PostgresRefusal && cause.code === noSuchCharacter) {
+    return "no type of column takes such a text, so correct the source, or let failure.poison put such records aside";
+  }
+  // PostgreSQL keeps a document of json as its text, and takes that of jsonb apart.
+  return `alter the column to ${type === "jsonb" ? "json" : "a type that holds it"}, or correct the source`;
+}
+
+/** PostgreSQL refuses the parameter, before any column's type reads it. */
+const noSuchCharacter = "22021";
 
 function rejected({ code, cause }: PostgresSinkError, detail: string): PostgresSinkError {
   return new PostgresSinkError(code, detail, { cause });
