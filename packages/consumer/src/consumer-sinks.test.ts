@@ -300,6 +300,22 @@ describe("a sink", () => {
     );
   });
 
+  test.each([
+    [Object.assign(new Error("[schema-mismatch] there is no table"), { code: "schema-mismatch" }), "[schema-mismatch] there is no table"],
+    [Object.assign(new Error("row (7, a secret)"), { code: "28P01" }), "Error (28P01)"],
+  ])("that halts the consumer is in health() with its cause, and without the words of a foreign error: %s", async (failure, shown) => {
+    const setup = brokerWith(orders);
+    const tables = new MemoryTables();
+    tables.failures = Array.from({ length: 20 }, () => failure);
+    const consumer = join(setup).to(tables.sink(setup.clock));
+    await setup.clock.run(consumer.run().catch(() => {}));
+    expect(consumer.health().reasons).toEqual([
+      "stopped",
+      expect.stringMatching(/^\[sink-failed\] .*; the cause says why, and .* committed: /),
+    ]);
+    expect(consumer.health().reasons[1]).toContain(`committed: ${shown}`);
+  });
+
   test("that refuses a row gets the other rows, and the row is a dead letter", async () => {
     const setup = brokerWith(orders);
     const tables = new MemoryTables();

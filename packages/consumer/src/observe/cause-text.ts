@@ -1,7 +1,9 @@
 import { codeOf, readMember, readText } from "../user-code/user-value.ts";
 import { withoutUserInfo } from "./redacting-logger.ts";
 
-const maxLength = 300;
+const maxWaitLength = 300;
+/** Nothing follows a halt, so there is room for what its error advises at the end. */
+const maxHaltLength = 1_500;
 const maxCauses = 8;
 /** Codes of Node's and undici's own errors: their messages hold addresses and no data. */
 const systemCode = /^(E[A-Z0-9]+|UND_ERR_\w+)$/;
@@ -11,13 +13,21 @@ const systemCode = /^(E[A-Z0-9]+|UND_ERR_\w+)$/;
  * Node and of Kafka clients are shown. Messages of an application's own errors may hold its data, so only their name and code are shown.
  * Never throws.
  */
-export function causeText(error: unknown): string {
+export function causeText(error: unknown, maxLength: number = maxWaitLength): string {
   const texts = causesOf(error).map(describe);
   const [first = String(typeof error), ...rest] = texts;
   const last = rest.at(-1);
   const text = last === undefined || first.includes(last) ? first : `${first}: ${last}`;
   const clean = withoutUserInfo(text);
   return clean.length > maxLength ? `${clean.slice(0, maxLength)}...` : clean;
+}
+
+/** Why a consumer has halted, for a health report: the error that `run()` rejects with, and what {@link causeText} shows of its cause. */
+export function haltText(error: Error): string {
+  const cause = readMember(error, "cause");
+  const own = readText(cause, "message");
+  const isSaid = cause === undefined || cause === null || (own !== undefined && own !== "" && error.message.includes(own));
+  return isSaid ? error.message : `${error.message}: ${causeText(cause, maxHaltLength)}`;
 }
 
 function describe(error: unknown): string {

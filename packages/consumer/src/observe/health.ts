@@ -1,6 +1,7 @@
 import type { HeldPartition } from "../delivery/partition-ledgers.ts";
 import { withJson } from "../json-form.ts";
 import type { LifecycleState, Phase } from "../lifecycle.ts";
+import { haltText } from "./cause-text.ts";
 import type { Counts } from "./counters.ts";
 import { type WaitReport, waitTexts } from "./waits.ts";
 import { type Suspicion, suspicionTexts } from "./watchdog.ts";
@@ -91,7 +92,7 @@ export function reportHealth(facts: HealthFacts): Health {
   const isWaiting = facts.waits.some(({ forMs }) => forMs >= facts.stuckAfterMs);
   const reasons = [
     phaseReasons[state.phase],
-    state.error?.message ?? null,
+    state.error === null ? null : haltText(state.error),
     state.phase === "running" && assigned.length === 0 ? "no partition is assigned" : null,
     unlocated > 0 ? `where the latest record is, is not known yet for ${unlocated} of ${held.length} partitions` : null,
     facts.blockedBy,
