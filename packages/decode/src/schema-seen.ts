@@ -18,7 +18,10 @@ export interface SchemaSeen {
   readonly envelope: EnvelopeName;
   /** The type of the whole key or value, from the writer schema. */
   readonly type: Type;
-  /** The type of the rows inside of the envelope, or the type of the key itself for keys; null if there are no rows (a heartbeat). */
+  /**
+   * The type of the rows inside of the envelope, or the type of the key itself for keys; null if there are no rows (a heartbeat). In Protobuf, whose
+   * schemas say nothing of it, columns mean what the hints say.
+   */
   readonly row: Type | null;
 }
 

@@ -10,6 +10,7 @@ import type { Engine } from "./engine.ts";
 import type { SideRoute, SideScope } from "./route.ts";
 import { rowTypeOf } from "./row-type.ts";
 import { SchemaReport } from "./schema-report.ts";
+import { hintedRow } from "./semantics/hinted-row.ts";
 import { shapeOf } from "./shape.ts";
 
 /** What the schema reader knows of messages in addition to how they are read. */
@@ -98,7 +99,7 @@ export class SideOpening implements Opening<SideRoute>, SelectableRows {
       namespaceToCheck: named?.namespaceToCheck ?? null,
       losesSemantics: named?.losesSemantics ?? type === null,
       nullIsTombstone,
-      report: named === null ? this.reportOf(encoding, null) : named.report,
+      report: named === null ? this.reportOf({ encoding, schemaId: null, losesSemantics: false }) : named.report,
     };
   }
 
@@ -106,14 +107,15 @@ export class SideOpening implements Opening<SideRoute>, SelectableRows {
    * What reports the schema to the listener; null if nothing does. The schema of a message inside of another one is not reported: the listener
    * hears of the outer message.
    */
-  reportOf(encoding: string, schemaId: SchemaId | null): SchemaReport | null {
-    const { topic, side, outerEnvelope } = this.#scope;
+  reportOf({ encoding, schemaId, losesSemantics }: Pick<SideRoute, "encoding" | "schemaId" | "losesSemantics">): SchemaReport | null {
+    const { topic, side, outerEnvelope, semantics } = this.#scope;
     const { onSchema, limits } = this.#engine;
     const type = this.#type;
     if (type === null || outerEnvelope !== null || onSchema === null) {
       return null;
     }
     const envelope = this.envelopeFormat.name;
-    return new SchemaReport(onSchema, limits.maxSchemas, () => ({ topic, side, schemaId, encoding, envelope, type, row: this.row }));
+    const rowSeen = (): Type | null => (this.row !== null && losesSemantics ? hintedRow(this.row, semantics.hinted) : this.row);
+    return new SchemaReport(onSchema, limits.maxSchemas, () => ({ topic, side, schemaId, encoding, envelope, type, row: rowSeen() }));
   }
 }

@@ -222,7 +222,7 @@ export class SchemaReader {
     const fastPath = this.#fastPathOf(chosen, schemaId, { reader, columns });
     const { nullIsTombstone = false } = known.encoding;
     const { encoding } = reader;
-    const report = known.reports.get(key) ?? opening.reportOf(encoding, schemaId);
+    const report = known.reports.get(key) ?? opening.reportOf({ encoding, schemaId, losesSemantics: columns !== null });
     known.reports.set(key, report);
     return { reader, route: opening.routeOf({ encoding, fastPath, nullIsTombstone }, { ...named, report }) };
   }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createDecoder, type Decoder, type DecoderOptions } from "../../decoder.ts";
+import { type Type, withoutNull } from "../../encoding/type.ts";
 import type { CdcEvent, ChangeEvent, RowEvent } from "../../event.ts";
 import { SchemaChangeLearner } from "../../stream/learned-columns.ts";
 import type { SchemaSeen } from "../../schema-seen.ts";
@@ -160,6 +161,26 @@ test("columns of Protobuf are learned too, because their schemas leave out the s
     expect(rowOf(decoder, { value })).toEqual({ day: 19_782 });
   }
   expect(seen.filter(({ side }) => side === "value")).toHaveLength(1);
+});
+
+test("the schema of Protobuf is reported with the types that hints give to its columns, because their values have them", () => {
+  const schema = 'syntax = "proto3"; message Row { optional bytes price = 1; int32 day = 2; bytes photo = 3; }';
+  const seen: SchemaSeen[] = [];
+  const price = { name: "org.apache.kafka.connect.data.Decimal", parameters: { scale: "2" } };
+  const decoder = createDecoder({
+    schemas: { peek: (id) => ({ id, schemaType: "PROTOBUF", schema }), load: () => expect.unreachable() },
+    topics: { "s.public.orders": { columns: { price, day: "io.debezium.time.Date" } } },
+    onSchema: (one) => seen.push(one),
+  });
+  const value = Buffer.from([0, 0, 0, 0, 1, 0, 0x0a, 0x01, 0x7b, 0x10, 0xc6, 0x9a, 0x01, 0x1a, 0x01, 0xff]);
+  expect(rowOf(decoder, { value })).toEqual({ price: "1.23", day: isoDay, photo: Buffer.from([0xff]) });
+  const row = withoutNull(seen[0]?.row as Type);
+  const types = row.kind === "record" ? row.fields.map(({ name, type }) => [name, withoutNull(type).semantic?.name]) : [];
+  expect(types).toEqual([
+    ["price", "org.apache.kafka.connect.data.Decimal"],
+    ["day", "io.debezium.time.Date"],
+    ["photo", undefined],
+  ]);
 });
 
 function cloudEvent(after: object, source = "/debezium/postgresql/s"): Sent {
