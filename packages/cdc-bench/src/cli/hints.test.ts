@@ -73,6 +73,14 @@ describe("hints from a source that has the types", () => {
     });
   });
 
+  test("are told of as those of the first records, if more follow that may have more columns", async () => {
+    const source = [...fileOf("tav.inv.composite_pk"), "--for", "a"];
+    const records = (await cdcBench("inspect", ...fileOf("tav.inv.composite_pk"), "--json")).stdout.trim().split("\n").length;
+    const note = "-n ended the look at 1 of the records: those that follow may have more columns.\n";
+    expect((await cdcBench("hints", ...source, "-n", "1")).stderr).toBe(note);
+    expect((await cdcBench("hints", ...source, "-n", `${records}`)).stderr).toBe("");
+  });
+
   test("come from no topic that carries no types either, and from nothing that was not named", async () => {
     expect(await cdcBench("hints", ...fileOf("tjn.inv.alltypes"))).toMatchObject({
       code: exitCodes.tooFewMessages,

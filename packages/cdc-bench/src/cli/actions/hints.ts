@@ -9,6 +9,7 @@ import { openRecordFeed } from "../../load/record-feed.ts";
 import { openRegistry, openSchemas } from "../../load/schemas.ts";
 import type { Source } from "../../load/source.ts";
 import { isRegistryAtFault } from "../../registry-fault.ts";
+import { formatCount } from "../../report/quantities.ts";
 import { openResultSink } from "../../report/result-sink.ts";
 import type { Terminal } from "../../terminal.ts";
 import { patternOf, type SeenTable, SeenTables } from "../../types/seen-tables.ts";
@@ -80,10 +81,12 @@ async function columnsOfRecords(source: Source, { table, limit }: HintsFlags, te
   let records = 0;
   const world = { ...terminal, note: (text: string) => void terminal.stderr.write(`${text}\n`) };
   for await (const record of openRecordFeed(source, world)) {
-    await seen.add(record, isRegistryAtFault);
-    if (++records === limit) {
+    if (records === limit) {
+      world.note(`-n ended the look at ${formatCount(limit)} of the records: those that follow may have more columns.`);
       break;
     }
+    await seen.add(record, isRegistryAtFault);
+    records++;
   }
   if (terminal.interrupt.aborted) {
     return {}; // what came until then says nothing of the source
