@@ -81,6 +81,17 @@ describe.skipIf(!isBuilt)("the packages as users install them", { meta: { skipRe
     expect(run(process.execPath, ["--input-type=module", "-e", script], app).trim()).toBe("");
   });
 
+  test("errors and modules are printed under the names that they are exported by", () => {
+    const script = `
+      const isNamed = (value) => typeof value === "function" && (value.prototype instanceof Error || /Module$/.test(value.name));
+      for (const name of ${JSON.stringify(publishedPackages().map(({ manifest }) => manifest.name))}) {
+        for (const [exported, value] of Object.entries(await import(name))) {
+          if (isNamed(value) && value.name !== exported) console.log(name, exported, "is named", value.name);
+        }
+      }`;
+    expect(run(process.execPath, ["--input-type=module", "-e", script], root).trim()).toBe("");
+  });
+
   test("neither decoding nor consuming brings a dependency of others", () => {
     const names = closureOf(["@cdckit/decode", "@cdckit/registry", "@cdckit/consumer"]).map(({ manifest }) => manifest.name);
     expect(names.sort()).toEqual(["@cdckit/consumer", "@cdckit/decode", "@cdckit/registry"]);

@@ -110,8 +110,13 @@ export class DecodeError extends Error {
 
   /** The same error with the coordinates of its record. */
   locatedAt(at: RecordCoordinates): DecodeError {
-    return this.at === undefined ? new DecodeError(this.code, this.detail, { cause: this.cause, at }) : this;
+    return this.at === undefined ? located(this, at) : this;
   }
+}
+
+// Outside of the class: the bundler renames a class that names itself, and Node prints that name (`_DecodeError`) when it prints the error.
+function located({ code, detail, cause }: DecodeError, at: RecordCoordinates): DecodeError {
+  return new DecodeError(code, detail, { cause, at });
 }
 
 /** Whether a value is a {@link DecodeError}, from this or another copy of this package. */

@@ -18,34 +18,40 @@ const consumerToken = Symbol("@cdckit/nestjs/consumer");
 export class CdcModule {
   /** With options that are known when the module is written. */
   static forRoot(options: ConsumerOptions): DynamicModule {
-    return CdcModule.forRootAsync({ useFactory: () => options });
+    return moduleOf({ useFactory: () => options });
   }
 
   /** With options that a factory makes. */
-  static forRootAsync({ imports = [], inject = [], useFactory }: CdcModuleAsyncOptions): DynamicModule {
-    const makeConsumer = async (...dependencies: never[]): Promise<Consumer> => createConsumer(await useFactory(...dependencies));
-    const makeService = (consumer: Consumer, discovery: DiscoveryService, modules: ModulesContainer): CdcService => {
-      const own = [...modules.values()].filter(({ metatype }) => metatype === CdcModule);
-      if (own.length > 1) {
-        throw new NestCdcError(
-          "invalid-handler",
-          "CdcModule is imported twice, and each handler would be one of both consumers: import it once, and give its consumer the topics of both",
-        );
-      }
-      own.forEach(startLastAndStopFirst);
-      return new CdcService(consumer, discovery);
-    };
-    return {
-      module: CdcModule,
-      global: true,
-      imports: [DiscoveryModule, ...imports],
-      providers: [
-        { provide: consumerToken, inject, useFactory: makeConsumer },
-        { provide: CdcService, inject: [consumerToken, DiscoveryService, ModulesContainer], useFactory: makeService },
-      ],
-      exports: [CdcService],
-    };
+  static forRootAsync(options: CdcModuleAsyncOptions): DynamicModule {
+    return moduleOf(options);
   }
+}
+
+// Outside of the class: the bundler renames a class that names itself, and Nest's errors and logs would name a module `_CdcModule`.
+function moduleOf({ imports = [], inject = [], useFactory }: CdcModuleAsyncOptions): DynamicModule {
+  const makeConsumer = async (...dependencies: never[]): Promise<Consumer> => createConsumer(await useFactory(...dependencies));
+  return {
+    module: CdcModule,
+    global: true,
+    imports: [DiscoveryModule, ...imports],
+    providers: [
+      { provide: consumerToken, inject, useFactory: makeConsumer },
+      { provide: CdcService, inject: [consumerToken, DiscoveryService, ModulesContainer], useFactory: makeService },
+    ],
+    exports: [CdcService],
+  };
+}
+
+function makeService(consumer: Consumer, discovery: DiscoveryService, modules: ModulesContainer): CdcService {
+  const own = [...modules.values()].filter(({ metatype }) => metatype === CdcModule);
+  if (own.length > 1) {
+    throw new NestCdcError(
+      "invalid-handler",
+      "CdcModule is imported twice, and each handler would be one of both consumers: import it once, and give its consumer the topics of both",
+    );
+  }
+  own.forEach(startLastAndStopFirst);
+  return new CdcService(consumer, discovery);
 }
 
 /**

@@ -88,14 +88,7 @@ export class RecordBatchError extends Error {
 
   /** The same error, with the place of the batch. */
   at(place: RecordBatchPlace): RecordBatchError {
-    const { cause, expected, found, neededBytes } = this;
-    const options = {
-      cause,
-      ...(expected === null ? {} : { expected }),
-      ...(found === null ? {} : { found }),
-      ...(neededBytes === null ? {} : { neededBytes }),
-    };
-    return new RecordBatchError(this.code, this.detail, options, place);
+    return placed(this, place);
   }
 
   /** Its name, code, message and fields, with bigints as text. */
@@ -114,6 +107,17 @@ export class RecordBatchError extends Error {
       neededBytes,
     };
   }
+}
+
+// Outside of the class: the bundler renames a class that names itself, and Node prints that name (`_RecordBatchError`) when it prints the error.
+function placed({ code, detail, cause, expected, found, neededBytes }: RecordBatchError, place: RecordBatchPlace): RecordBatchError {
+  const options = {
+    cause,
+    ...(expected === null ? {} : { expected }),
+    ...(found === null ? {} : { found }),
+    ...(neededBytes === null ? {} : { neededBytes }),
+  };
+  return new RecordBatchError(code, detail, options, place);
 }
 
 /** Whether a value is a {@link RecordBatchError}, also one of another copy of this package. */

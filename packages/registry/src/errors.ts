@@ -87,8 +87,13 @@ export class RegistryError extends Error {
 
   /** The same error, with a note at the end of its message. */
   withNote(note: string): RegistryError {
-    return new RegistryError(this.code, `${this.detail}; ${note}`, { ...this, cause: this.cause });
+    return noted(this, note);
   }
+}
+
+// Outside of the class: the bundler renames a class that names itself, and Node prints that name (`_RegistryError`) when it prints the error.
+function noted(error: RegistryError, note: string): RegistryError {
+  return new RegistryError(error.code, `${error.detail}; ${note}`, { ...error, cause: error.cause });
 }
 
 /** Whether a value is a {@link RegistryError}, also one of another copy of this package. */
