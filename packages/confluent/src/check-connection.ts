@@ -9,6 +9,11 @@ const mechanisms = ["plain", "scram-sha-256", "scram-sha-512"] as const;
 const loginProperties = ["sasl.mechanism", "sasl.mechanisms", "sasl.username", "sasl.password"] as const;
 const protocols = ["plaintext", "ssl", "sasl_plaintext", "sasl_ssl"] as const;
 
+/** Refuses what is no object of options. */
+export function checkGiven(options: unknown): void {
+  checks.given(options);
+}
+
 /** Throws for values with which the client would fail later without a reason. Never shows a value, because it may be a secret. */
 export function checkConnection(connection: GivenOptions, tuningOptions: readonly string[]): void {
   checks.names("", connection, connectionOptions, tuningOptions);

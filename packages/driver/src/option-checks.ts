@@ -28,6 +28,14 @@ export class OptionChecks {
     throw this.#makeError("invalid-option", detail);
   }
 
+  /** Refuses options that are no object, as what JavaScript hands over when it forgets them. Their value is not shown. */
+  given(options: unknown): asserts options is GivenOptions {
+    if (!isObject(options) || Array.isArray(options)) {
+      const found = Array.isArray(options) ? "a list" : options === null ? "null" : typeof options;
+      this.refuse(`${this.#driver}() expects an object of options, such as { brokers: ["localhost:9092"] }, found ${found}`);
+    }
+  }
+
   /**
    * Refuses names that are no options. `path`: of the object, `""` or `"ssl."`. `besides`: other options, which were checked before. `notTaken`:
    * names that the driver sets itself, each with the reason.

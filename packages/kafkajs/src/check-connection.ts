@@ -34,6 +34,11 @@ const mechanisms: Readonly<Record<string, readonly string[]>> = Object.freeze({
   oauthbearer: [],
 });
 
+/** Refuses what is no object of options. */
+export function checkGiven(options: unknown): void {
+  checks.given(options);
+}
+
 /** Throws for values with which kafkajs would fail later without a reason. Never shows a value, because it may be a secret. */
 export function checkConnection(connection: GivenOptions, tuningOptions: readonly string[]): void {
   checks.names("", connection, connectionOptions, tuningOptions, ownOptions);

@@ -11,6 +11,11 @@ const credentialsOf = {
   oauthbearer: ["token"],
 } as const;
 
+/** Refuses what is no object of options. */
+export function checkGiven(options: unknown): void {
+  checks.given(options);
+}
+
 /** Throws for values with which the client would fail later without a reason. Never shows a value, because it may be a secret. */
 export function checkConnection(connection: GivenOptions, tuningOptions: readonly string[]): void {
   checks.names("", connection, connectionOptions, tuningOptions);
