@@ -22,6 +22,7 @@ describe("options", () => {
   test.each<[RegistryOptions, string]>([
     [{}, "url is missing"],
     [{ urls: [] }, "url is missing"],
+    [{ urls: url as never }, "urls must be a list of addresses, got string: one address alone is url"],
     [{ url, urls: [url] }, "url and urls exclude each other"],
     [{ url: "localhost:8081" }, "must begin with http:// or https://"],
     [{ url: "registry" }, 'such as "http://localhost:8081"'],

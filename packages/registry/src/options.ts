@@ -308,6 +308,9 @@ function resolveEndpoints(options: RegistryOptions): readonly Endpoint[] {
   if (url !== undefined && urls !== undefined) {
     throw new TypeError("url and urls exclude each other: put every address into urls");
   }
+  if (urls !== undefined && !Array.isArray(urls)) {
+    throw new TypeError(`urls must be a list of addresses, got ${typeof urls}: one address alone is url`); // without it: it may hold a password
+  }
   const addresses = urls ?? (url === undefined ? [] : [url]);
   if (addresses.length === 0) {
     throw new TypeError("url is missing: pass the address of the registry, or several as urls");
