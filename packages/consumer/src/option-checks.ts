@@ -1,5 +1,6 @@
 import { maxTimerMs } from "./clock.ts";
 import { ConsumerError } from "./errors.ts";
+import { readMember } from "./user-code/user-value.ts";
 
 /** Throws a `ConsumerError` that names the option, what it must be and what it is. */
 export function check(fits: boolean, path: string, expected: string, found: unknown): void {
@@ -14,6 +15,16 @@ function textOf(found: unknown): string {
     return `[${found.map(textOf).join(", ")}]`;
   }
   return typeof found === "string" ? JSON.stringify(found) : String(found);
+}
+
+/** Refuses what lacks one of these methods: the first call of it would fail, and much later. */
+export function checkMethods(path: string, value: unknown, methods: readonly string[], expected: string): void {
+  const missing = methods.filter((method) => typeof readMember(value, method) !== "function");
+  if (missing.length > 0) {
+    const isObject = typeof value === "object" && value !== null;
+    const found = isObject ? `an object without ${missing.join(", ")}` : value === null ? "null" : `a ${typeof value}`;
+    throw new ConsumerError("invalid-option", `${path} must be ${expected}, got ${found}`);
+  }
 }
 
 export function checkCount(path: string, value: unknown): void {

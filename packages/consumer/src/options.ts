@@ -23,7 +23,7 @@ import { UserFunctions } from "./user-code/user-functions.ts";
 import { readMember } from "./user-code/user-value.ts";
 import { stderrLogger } from "./observe/stderr-logger.ts";
 import type { Startup } from "./startup.ts";
-import { check, checkChoice, checkDelay, checkMembers } from "./option-checks.ts";
+import { check, checkChoice, checkDelay, checkMembers, checkMethods } from "./option-checks.ts";
 
 /** The options of the decoder that the consumer sets itself. */
 type OwnDecoderOptions = "schemas" | "selectColumns";
@@ -207,6 +207,14 @@ export function resolveOptionsWithoutDriver(options: Omit<ConsumerOptions, "driv
 function resolveLogger(logger: Logger | false | undefined, clock: Clock, userFunctions: UserFunctions): Logger {
   if (logger === false) {
     return silentLogger;
+  }
+  if (logger !== undefined) {
+    checkMethods(
+      "logger",
+      logger,
+      ["debug", "info", "warn", "error"],
+      "pino, an object with the methods debug, info, warn and error, or false",
+    );
   }
   const write = (line: string): void => void process.stderr.write(line);
   const target = logger ?? stderrLogger({ write, wallMs: () => clock.wallMs(), pid: process.pid, hostname: hostname() });

@@ -1,4 +1,5 @@
-import { checkCount, checkDelay, checkMembers } from "../option-checks.ts";
+import { checkCount, checkDelay, checkMembers, checkMethods } from "../option-checks.ts";
+import { readMember } from "../user-code/user-value.ts";
 import type { OpenTelemetryApi } from "./opentelemetry.ts";
 import type { PrometheusRegistry } from "./prometheus.ts";
 
@@ -40,5 +41,15 @@ export function resolveHealthOptions(options: HealthOptions = {}): ResolvedHealt
 
 export function resolveTelemetryOptions(options: TelemetryOptions = {}): TelemetryOptions {
   checkMembers("telemetry", options, ["opentelemetry", "prometheus"]);
+  const { opentelemetry, prometheus } = options;
+  if (prometheus !== undefined) {
+    const expected = "a registry of prom-client, as its register or a new Registry()";
+    checkMethods("telemetry.prometheus", prometheus, ["registerMetric", "removeSingleMetric"], expected);
+  }
+  if (opentelemetry !== undefined) {
+    const expected = 'of the whole module, as from import * as opentelemetry from "@opentelemetry/api"';
+    checkMethods("telemetry.opentelemetry.trace", readMember(opentelemetry, "trace"), ["getTracer"], expected);
+    checkMethods("telemetry.opentelemetry.metrics", readMember(opentelemetry, "metrics"), ["getMeter"], expected);
+  }
   return Object.freeze({ ...options });
 }
