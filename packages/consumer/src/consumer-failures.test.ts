@@ -138,6 +138,18 @@ describe("retry", () => {
     expect(setup.broker.committed("g", "t", 0)).toBe(1n);
   });
 
+  test.each([undefined, null])("what throws %s has no cause that could say why, and the message says so", async (nothing) => {
+    const setup = setUp(["a"], { failure: { retry: false } });
+    const error = await failureOf(
+      runToTheEnd(setup, () => {
+        throw nothing;
+      }),
+    );
+    expect(error.message).toBe(
+      `[handler-failed] a handler failed at t[0]@0; it threw ${String(nothing)}, which does not say why, and the record was not committed`,
+    );
+  });
+
   test("a programming mistake is not retried", async () => {
     const setup = setUp(["a"]);
     let tried = 0;

@@ -3,6 +3,8 @@ import { ConsumerError, isConsumerError } from "../errors.ts";
 import { readMember, toError } from "../user-code/user-value.ts";
 import { whatChangeLacks } from "./missing-image.ts";
 
+const causeSaysWhy = "the cause says why";
+
 /** What becomes of work that failed, as the end of the sentence that says so. */
 export type Fate = "halt" | "dead-letter";
 
@@ -15,7 +17,7 @@ export function decodeFailure(error: unknown, at: RecordCoordinates, fate: Fate)
     const { code, detail, cause } = error;
     return new DecodeError(code, `${place(at)}: ${detail}`, { cause, at });
   }
-  const end = fate === "halt" ? "; the cause says why" : fateOfRecord[fate];
+  const end = fate === "halt" ? `; ${causeSaysWhy}` : fateOfRecord[fate];
   return new ConsumerError("decoder-failed", `the decoder failed at ${place(at)}${end}`, { cause: error, at });
 }
 
@@ -29,7 +31,13 @@ export function handlerFailure(error: unknown, work: HandedOn, event: CdcEvent |
     return toError(error);
   }
   const lacks = through === null || through === at.offset ? whatChangeLacks(error, event) : ""; // otherwise it may be about another event
-  return new ConsumerError("handler-failed", `a handler failed at ${places(work)}${lacks}`, { cause: error, at });
+  return new ConsumerError("handler-failed", `a handler failed at ${saidWhy(places(work), error)}${lacks}`, { cause: error, at });
+}
+
+/** `throw undefined`, and a rejection without a reason: there is no cause to look at. */
+function saidWhy(text: string, error: unknown): string {
+  const isNothing = error === undefined || error === null;
+  return isNothing ? text.replace(causeSaysWhy, `it threw ${String(error)}, which does not say why`) : text;
 }
 
 /** The error that `run()` rejects with, or that a dead letter names, when a sink could not apply what it was given. */
@@ -47,12 +55,12 @@ export interface HandedOn {
 
 /** A dead letter is committed as a handled record is, and its text comes without the cause: that one's message may quote the row. */
 const fateOfRecord: Readonly<Record<Fate, string>> = {
-  halt: "; the cause says why, and the record was not committed",
+  halt: `; ${causeSaysWhy}, and the record was not committed`,
   "dead-letter": "; the record became a dead letter",
 };
 
 const fateOfRecords: Readonly<Record<Fate, string>> = {
-  halt: "; the cause says why, and none of them was committed",
+  halt: `; ${causeSaysWhy}, and none of them was committed`,
   "dead-letter": "; they became dead letters",
 };
 
