@@ -4,7 +4,14 @@ import { createDecoder, isDecodeError, type SchemaId, type SchemaSource } from "
 import { createRegistry, fromBundle } from "@cdckit/registry";
 import { bundledRecording, loadRecording } from "@cdckit/testkit";
 import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { createLambdaHandler, isLambdaError, type KafkaEvent, type KafkaEventRecord, type LambdaHandlerOptions } from "./index.ts";
+import {
+  createLambdaHandler,
+  isLambdaError,
+  type KafkaEvent,
+  type KafkaEventRecord,
+  type LambdaContext,
+  type LambdaHandlerOptions,
+} from "./index.ts";
 
 const recorded = bundledRecording("postgres-debezium-3.5/tav.inv.composite_pk");
 /** Records of real Debezium, in Avro, as Lambda writes them. */
@@ -155,6 +162,7 @@ describe("events that no handler takes", () => {
 
   test("are warned of up to a hundred names", async () => {
     const { handler, lines } = handlerOf({ registry: undefined });
+    handler.on("orders", { create: () => {} });
     const list = Array.from({ length: 150 }, (_, offset): KafkaEventRecord => {
       const source = { connector: "postgresql", name: "shop", db: "shop", schema: "public", table: `t${offset}` };
       const value = { before: null, after: { id: 1 }, source, op: "c", ts_ms: 1 };
@@ -162,7 +170,10 @@ describe("events that no handler takes", () => {
     });
     expect(await handler({ eventSource: "aws:kafka", records: { "all-0": list } })).toEqual({ batchItemFailures: [] });
     expect(lines).toHaveLength(100);
-    expect(lines[99]).toMatchObject({ level: "warn", fields: { table: "shop.public.t99", op: "create", topic: "all", patterns: [] } });
+    expect(lines[99]).toMatchObject({
+      level: "warn",
+      fields: { table: "shop.public.t99", op: "create", topic: "all", patterns: ["orders"] },
+    });
   });
 
   test("of which many handlers ask for none, tombstones and control events, are not warned of", async () => {
@@ -374,6 +385,14 @@ test("wrong options and handlers are refused where they are given", () => {
       "[invalid-option] registry is not asked by a decoder of your own",
     ],
     [{ decoder: { values: { int64: "float" } } }, "[invalid-option] decoder."],
+    [{ registry: { urls: "http://registry" } }, "[invalid-option] registry.urls must be a list of addresses"],
+    [
+      { logger: true },
+      "[invalid-option] expected logger to be pino, an object with the methods debug, info, warn and error, or false, found true",
+    ],
+    [{ logger: { info: () => {} } }, "found an object without debug, warn, error"],
+    [null, "[invalid-option] expected an object of options, found null"],
+    ["http://registry", "[invalid-option] expected an object of options, found string"],
   ] as const;
   for (const [wrong, message] of options) {
     expect(() => createLambdaHandler(wrong as never)).toThrow(message);
@@ -398,6 +417,21 @@ test("wrong options and handlers are refused where they are given", () => {
   for (const [pattern, wrong, message] of handlers) {
     expect(() => handler.on(pattern as "orders", wrong as never)).toThrow(message);
   }
+  const on = handler.on as (...parts: unknown[]) => unknown; // as JavaScript calls it
+  expect(() => on("items", { create: () => {} }, { row: {} })).toThrow('[invalid-handler] on("items") takes no validators');
+});
+
+test("a handler without handlers is an error: Lambda would commit every record unhandled", async () => {
+  const { handler } = handlerOf();
+  await expect(handler(eventOf([0]))).rejects.toThrow(
+    "[invalid-handler] there is no handler, and Lambda would commit every record unhandled",
+  );
+});
+
+test("a context that says no time has time without an end", async () => {
+  const { handler } = handlerOf();
+  handler.on("*", () => {});
+  expect(await handler(eventOf([0]), {} as LambdaContext)).toEqual({ batchItemFailures: [] });
 });
 
 test("rows have the types that a handler says, and `on` gives the handler that Lambda calls", async () => {
@@ -411,5 +445,6 @@ test("rows have the types that a handler says, and `on` gives the handler that L
 
 test.each(["aws:kafka", "SelfManagedKafka", "aws:SelfManagedKafka"])("an event of the source %j is taken", async (eventSource) => {
   const { handler } = handlerOf();
+  handler.on("*", () => {});
   expect(await handler(eventOf([], eventSource))).toEqual({ batchItemFailures: [] });
 });

@@ -45,7 +45,11 @@ export function createLambdaHandler(options: LambdaHandlerOptions = {}): LambdaH
   const invocation = new Invocations(resolveLambdaHandlerOptions(options));
   const handler = (event: KafkaEvent, context?: LambdaContext): Promise<KafkaBatchResponse> => invocation.handle(event, context);
   return Object.assign(handler, {
-    on(pattern: string, handlers: unknown) {
+    on(pattern: string, handlers: unknown, ...others: readonly unknown[]) {
+      if (others.some((other) => other !== undefined)) {
+        // Of JavaScript, and of a consumer's `on`: rows would be taken for validated.
+        throw new LambdaError("invalid-handler", `on(${JSON.stringify(pattern)}) takes no validators: check rows in the handler`);
+      }
       invocation.router.add(pattern, handlers);
       return handler;
     },
@@ -74,8 +78,12 @@ class Invocations {
 
   /** Partitions are handled beside each other, and the records of each in their order. */
   async handle(event: KafkaEvent, context: LambdaContext | undefined): Promise<KafkaBatchResponse> {
-    const leftMs = (): number => (context?.getRemainingTimeInMillis() ?? Infinity) - this.#options.reserveMs;
-    const partitions = partitionsOf(event).map(([name, records]) => this.#handlePartition(name, records, leftMs));
+    const given = partitionsOf(event);
+    if (this.router.isEmpty) {
+      throw new LambdaError("invalid-handler", "there is no handler, and Lambda would commit every record unhandled: call on() first");
+    }
+    const leftMs = (): number => remainingMs(context) - this.#options.reserveMs;
+    const partitions = given.map(([name, records]) => this.#handlePartition(name, records, leftMs));
     const left = (await Promise.all(partitions)).filter((one) => one !== null);
     const [first] = left;
     if (first !== undefined && this.#options.throws) {
@@ -153,6 +161,11 @@ class Invocations {
       );
     }
   }
+}
+
+/** Without an end if nobody says it: tests call a handler with `{}`, or without a context. */
+function remainingMs(context: Partial<LambdaContext> | null | undefined): number {
+  return typeof context?.getRemainingTimeInMillis === "function" ? context.getRemainingTimeInMillis() : Infinity;
 }
 
 /**

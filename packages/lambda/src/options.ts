@@ -57,6 +57,9 @@ const names: Readonly<Record<keyof LambdaHandlerOptions, true>> = {
 
 /** Every option, present and checked. */
 export function resolveLambdaHandlerOptions(options: LambdaHandlerOptions = {}): ResolvedLambdaHandlerOptions {
+  if (typeof options !== "object" || options === null) {
+    throw invalid(`expected an object of options, found ${options === null ? "null" : typeof options}`);
+  }
   for (const [name, value] of Object.entries(options)) {
     if (value !== undefined && !Object.hasOwn(names, name)) {
       throw invalid(`${name} is no option; the options are ${Object.keys(names).join(", ")}`);
@@ -73,6 +76,7 @@ export function resolveLambdaHandlerOptions(options: LambdaHandlerOptions = {}):
     throw invalid(`expected reserveMs to be milliseconds, 0 or more, found ${String(reserveMs)}`);
   }
   checkDecoding(decoder, registry);
+  checkLogger(logger);
   const target = logger === false ? silentLogger : guardedLogger(logger ?? stderrLogger);
   return Object.freeze({ registry, decoder, strict, throws: failure === "throw", reserveMs, logger: target });
 }
@@ -87,6 +91,17 @@ function checkDecoding(decoder: unknown, registry: unknown): void {
   }
   if ("decode" in decoder && registry !== undefined) {
     throw invalid("registry is not asked by a decoder of your own: give it to createDecoder as schemas");
+  }
+}
+
+/** What the logger throws changes no answer, and nobody would see that nothing is logged. */
+function checkLogger(logger: unknown): void {
+  const lacks = ["debug", "info", "warn", "error"].filter(
+    (method) => typeof (logger as Record<string, unknown> | null)?.[method] !== "function",
+  );
+  if (logger !== undefined && logger !== false && lacks.length > 0) {
+    const found = typeof logger === "object" && logger !== null ? `an object without ${lacks.join(", ")}` : String(logger);
+    throw invalid(`expected logger to be pino, an object with the methods debug, info, warn and error, or false, found ${found}`);
   }
 }
 

@@ -46,6 +46,11 @@ export class TableRouter {
     return [...new Set(this.#registrations.map(({ pattern }) => pattern))];
   }
 
+  /** Whether nothing was registered at all. */
+  get isEmpty(): boolean {
+    return this.#registrations.length === 0 && this.#control.size === 0 && this.#any === undefined;
+  }
+
   /** Registers what `on` was given. */
   add(pattern: string, handlers: unknown): void {
     if (typeof pattern !== "string" || pattern === "" || pattern.split(".").includes("")) {
