@@ -221,6 +221,8 @@ describe.each(Object.entries(majors))("with Fastify %s, the plugin", (version, f
       [{ consumer, livePath: "healthz" }, '[invalid-option] expected livePath to be a path such as "/healthz", found "healthz"'],
       [{ consumer, metrics: {} }, "[invalid-option] expected metrics to be a registry of prom-client, found object"],
       [{ consumer, name: "" }, "[invalid-option] expected name to be a name"],
+      [{ consumer, closeApp: "no" }, "[invalid-option] expected closeApp to be true or false, found string"],
+      [{ consumer, onEnd: 5 }, "[invalid-option] expected onEnd to be a function, found number"],
     ] as const;
     for (const [options, message] of refused) {
       const app = fastify();

@@ -104,6 +104,12 @@ export function resolveFastifyCdcOptions(options: FastifyCdcOptions): ResolvedFa
     }
   }
   const { onEnd = () => {} } = options;
+  if (typeof closeApp !== "boolean") {
+    throw invalid(`expected closeApp to be true or false, found ${typeof closeApp}`);
+  }
+  if (typeof onEnd !== "function") {
+    throw invalid(`expected onEnd to be a function, found ${typeof onEnd}`);
+  }
   return Object.freeze({ consumer, name, livePath, readyPath, metrics: metrics ?? null, metricsPath, closeApp, onEnd });
 }
 
