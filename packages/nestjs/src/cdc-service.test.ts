@@ -74,6 +74,22 @@ test.each<[string, object]>([
   expect((error as Error).message).toContain("[invalid-handler] Orders.taken is a generator function");
 });
 
+test("what is no method of an instance is refused where it is decorated: nothing would be called with its events", () => {
+  class Orders {
+    static taken() {}
+    get handler(): () => void {
+      return () => {};
+    }
+  }
+  const decorate = (target: object, key: string, descriptor?: PropertyDescriptor): void =>
+    CdcHandler("orders", "create")(target, key, descriptor as TypedPropertyDescriptor<() => void>); // as the compiler calls a decorator
+  const { taken } = Object.getOwnPropertyDescriptors(Orders);
+  expect(() => decorate(Orders, "taken", taken)).toThrow("[invalid-handler] Orders.taken is static, and events are given to methods");
+  expect(() => decorate(Orders.prototype, "taken")).toThrow("[invalid-handler] Orders.taken is a property, and no method");
+  const { handler } = Object.getOwnPropertyDescriptors(Orders.prototype);
+  expect(() => decorate(Orders.prototype, "handler", handler)).toThrow("[invalid-handler] Orders.handler is an accessor, and no method");
+});
+
 test.each(["*", "heartbeat"])("options for whole events of %j are refused, which would have no effect", (pattern) => {
   expect(() => CdcHandler(pattern, undefined, { checks: {} })).toThrow(`[invalid-handler] @CdcHandler("${pattern}") takes whole events`);
   expect(() => CdcHandler(pattern, undefined, { columns: ["id"] })).toThrow("and columns is for those of tables");

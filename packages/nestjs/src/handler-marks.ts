@@ -47,9 +47,17 @@ export function CdcHandler(pattern: string, slots?: CdcSlot | readonly CdcSlot[]
       `@CdcHandler(${JSON.stringify(pattern)}) takes whole events, and ${given[0]} is for those of tables: name what happens to them, or leave it out`,
     );
   }
-  return (target, key) => {
+  return (target, key, descriptor: PropertyDescriptor | undefined) => {
     if (typeof key === "object") {
       throw new NestCdcError("invalid-handler", 'expected the decorators that Nest uses: set "experimentalDecorators" in tsconfig.json');
+    }
+    if (typeof target === "function") {
+      const name = `${target.name}.${String(key)}`;
+      throw new NestCdcError("invalid-handler", `${name} is static, and events are given to methods of an instance; leave "static" out`);
+    }
+    if (descriptor === undefined || descriptor.get !== undefined) {
+      const what = descriptor === undefined ? "a property" : "an accessor";
+      throw new NestCdcError("invalid-handler", `${target.constructor.name}.${String(key)} is ${what}, and no method: make it one`);
     }
     const mark: HandlerMark = { method: key, pattern, slots: isForAnyEvent ? null : [slots ?? tableSlots].flat(), options };
     const marks = Object.hasOwn(target, marksKey) ? marksAt(target) : [];
