@@ -1,3 +1,5 @@
+import { isError } from "./user-code/user-value.ts";
+
 /** Gives the object a JSON form, in which `JSON.stringify` writes bigints as text, as in events. The method is not enumerable. */
 export function withJson<T extends object>(value: T): T {
   Object.defineProperty(value, "toJSON", { value: () => jsonOf({ ...value }), configurable: true });
@@ -15,7 +17,7 @@ export function jsonOf(value: unknown): unknown {
   if (typeof value !== "object" || value === null || "toJSON" in value) {
     return value;
   }
-  if (value instanceof Error) {
+  if (isError(value)) {
     return { name: value.name, message: value.message };
   }
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, jsonOf(member)]));

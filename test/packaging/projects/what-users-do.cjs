@@ -2,7 +2,9 @@
  * What every project does, however it has loaded the packages: it decodes recorded messages of a real Debezium, consumes them, and
  * consumes a topic of a real Kafka if it is given one. CommonJS without imports: every project can load it.
  */
-exports.whatUsersDo = async (cdckit, { bundledRecording, loadRecording, recording }) => {
+const { readFileSync } = require("node:fs");
+
+exports.whatUsersDo = async (cdckit, { bundledRecording, loadRecording, memory, recording }) => {
   const { createDecoder, fromBundle } = cdckit;
   const said = {};
   for (const format of ["json-with-schema", "json", "confluent-avro"]) {
@@ -17,12 +19,36 @@ exports.whatUsersDo = async (cdckit, { bundledRecording, loadRecording, recordin
   }
   const { file } = bundledRecording("salesorderdetail/json");
   said.recording = await idsOf(cdckit, recording({ file }), "jn.sales.salesorderdetailbig", 5);
+  // What Node throws is of another realm than the packages in Jest.
+  said.mistake = await fateOf(cdckit, memory, () => readFileSync({}));
+  said.timeOut = await fateOf(cdckit, memory, () => {
+    throw new DOMException("no answer", "TimeoutError"); // as the reason of AbortSignal.timeout
+  });
   const { KAFKA_BROKERS: brokers, KAFKA_TOPIC: topic } = process.env;
   if (brokers !== undefined && topic !== undefined) {
     said.kafka = await idsOf(cdckit, cdckit.kafkajs({ brokers: [brokers], maxWaitMs: 100 }), topic, 5);
   }
   return said;
 };
+
+/** What becomes of a record whose handler fails. */
+async function fateOf({ createConsumer }, memory, fail) {
+  const driver = memory({ topics: { orders: 1, "dead-letters": 1 } });
+  driver.broker.append("orders", { value: '{"id":1,"__op":"c"}' }, { value: null });
+  const failure = { poison: "dead-letter", deadLetterTopic: "dead-letters", retry: { attempts: 2, initialDelayMs: 1 } };
+  const consumer = createConsumer({ driver, groupId: "fates", topics: ["orders"], signals: false, logger: false, failure });
+  let attempts = 0;
+  const create = async () => {
+    attempts++;
+    await fail();
+  };
+  consumer.on("orders", { create, tombstone: () => void consumer.stop() });
+  const code = await consumer.run().then(
+    () => "handled",
+    (error) => error.code,
+  );
+  return `${attempts} attempts, ${driver.broker.read("dead-letters", 0, 0n, 10).length} dead letters, ${code}`;
+}
 
 /** The ids of the first changes of a topic. */
 async function idsOf({ createConsumer }, driver, topic, count) {

@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { DecodeError } from "@cdckit/decode";
 import { describe, expect, test } from "vitest";
 import { ConsumerError } from "../errors.ts";
@@ -23,6 +24,12 @@ describe("the kind of failure that an error is", () => {
     ["a refused connection", errorWith({ code: "ECONNREFUSED" }), "transient"],
     ["fetch hiding a refused connection", new TypeError("fetch failed", { cause: errorWith({ code: "ECONNREFUSED" }) }), "transient"],
     ["a request that its signal timed out", new DOMException("The operation was aborted due to timeout", "TimeoutError"), "transient"],
+    ["a mistake in a program, as Node throws it into a test of Jest", runInNewContext("new TypeError('x')"), "poison"],
+    [
+      "a time-out by the name alone, of another realm",
+      runInNewContext("Object.assign(new Error('x'), { name: 'TimeoutError' })"),
+      "transient",
+    ],
     ["a time-out by the name alone", errorWith({ name: "TimeoutError" }), "transient"],
     ["no local port left", errorWith({ code: "EADDRNOTAVAIL" }), "transient"],
     ["no file descriptor left on the machine", errorWith({ code: "ENFILE" }), "transient"],

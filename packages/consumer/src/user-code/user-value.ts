@@ -22,10 +22,13 @@ export function readText(value: unknown, name: PropertyKey): string | undefined 
   return typeof member === "string" && member !== "" ? member : undefined;
 }
 
-/** Whether it is an `Error`, of this copy of the language's objects. */
+/**
+ * Whether it is an `Error`, of any copy of the language's objects. In Jest, packages have a copy of their own, and what Node throws (`fetch`,
+ * `node:fs`, the reason of `AbortSignal.timeout`) is of Node's.
+ */
 export function isError(value: unknown): value is Error {
   try {
-    return value instanceof Error;
+    return value instanceof Error || types.isNativeError(value) || value instanceof DOMException;
   } catch {
     return false; // a proxy whose trap throws
   }
