@@ -19,10 +19,22 @@ consumer.on("*", () => {});
 consumer.run().catch((error) => console.log(error.message));
 `;
 
+/** A test of a handler in one file, with what such a test needs. */
+const handlerTest = `
+import { createConsumer } from "@cdckit/consumer";
+import { bundledRecordings, memory } from "@cdckit/testkit";
+const driver = memory({ topics: { t: 1 } });
+driver.broker.append("t", { value: '{"id":1,"__op":"c"}' });
+const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], signals: false });
+consumer.on("t", { create: ({ after }) => { console.log(after.id); void consumer.stop(); } });
+consumer.run().then(() => { try { bundledRecordings(); } catch (error) { console.log(error.message); } });
+`;
+
 let dir: string;
 beforeAll(() => {
   dir = mkdtempSync(join(here, ".bundled-"));
   writeFileSync(join(dir, "service.mjs"), service);
+  writeFileSync(join(dir, "handler-test.mjs"), handlerTest);
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -49,6 +61,14 @@ test("a bundle of ES modules without a require says that kafkajs wants one, and 
   expect(said).toMatch(/^\[kafkajs-missing\] the package kafkajs cannot be loaded: Dynamic require of "\w+" is not supported/);
   expect(said).toContain("--external:kafkajs");
   expect(said).toContain(banner.js);
+});
+
+test.each<[string, BuildOptions["format"]]>([
+  ["handler-test.bundle.cjs", "cjs"],
+  ["handler-test.bundle.mjs", "esm"],
+])("a bundle of a handler's test, %s, runs, and says where the recordings are that it does not have", async (file, format) => {
+  const said = await saidBy(file, { entryPoints: [join(dir, "handler-test.mjs")], format, banner: format === "esm" ? banner : {} });
+  expect(said).toBe("1\nthe recordings are files of @cdckit/testkit: leave it out of the bundle (esbuild: --external:@cdckit/testkit)\n");
 });
 
 test.each<[string, string, BuildOptions]>([

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 /** A recording that ships with this package. */
@@ -12,14 +12,23 @@ export interface BundledRecording {
   readonly schemasFile: string;
 }
 
-/** The folder of the recordings that ship with this package; its README.md says what they are. */
-export const recordingsFolder: string = fileURLToPath(new URL("../recordings/", import.meta.url));
+/** The folder of the recordings that ship with this package; its README.md says what they are. Empty in a bundle, which does not have them. */
+export const recordingsFolder: string = folderBeside(import.meta.url);
+
+/** esbuild gives a bundle in CommonJS no URL. The rest of the package works in it all the same. */
+function folderBeside(url: string | undefined): string {
+  const folder = url === undefined ? "" : fileURLToPath(new URL("../recordings/", url));
+  return existsSync(folder) ? folder : "";
+}
 
 const folders = ["salesorderdetail", "postgres-debezium-3.5"] as const;
 const schemasName = "schemas.ndjson";
 
-/** Every recording that ships with this package, in a fixed order. */
+/** Every recording that ships with this package, in a fixed order. Throws in a bundle, which does not have them. */
 export function bundledRecordings(): readonly BundledRecording[] {
+  if (recordingsFolder === "") {
+    throw new Error("the recordings are files of @cdckit/testkit: leave it out of the bundle (esbuild: --external:@cdckit/testkit)");
+  }
   return folders.flatMap((folder) =>
     readdirSync(join(recordingsFolder, folder))
       .filter((name) => name !== schemasName && /\.ndjson(\.gz)?$/.test(name))
