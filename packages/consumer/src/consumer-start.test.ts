@@ -4,6 +4,7 @@ import { createRegistry } from "@cdckit/registry";
 import { memory, MemoryBroker } from "@cdckit/testkit";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Consumer, createConsumer } from "./consumer.ts";
+import type { KafkaDriver } from "./driver.ts";
 import type { ConsumerOptions } from "./options.ts";
 
 /** Confluent's prefix with schema id 7, and a payload. */
@@ -83,6 +84,18 @@ describe("what waiting does not help is an error at once", () => {
     await Promise.all([asked, handled]);
     await consumer.stop();
     await expect(running).resolves.toBeUndefined();
+  });
+
+  test("a registry that has not answered when the start fails for another reason is not blamed", async () => {
+    const url = await serve(() => {}); // never answers
+    const lines: string[] = [];
+    const note = (_: object, message: string): void => void lines.push(message);
+    const noting = { ...logger, warn: note, error: note };
+    const driver = { name: "none", connect: () => Promise.reject(new Error("no brokers")) } as unknown as KafkaDriver; // fails first
+    const consumer = consumerOf(framed, { driver, logger: noting, registry: { url } }).on("*", () => {});
+    await expect(consumer.run()).rejects.toThrow("no brokers");
+    await new Promise((resolve) => void setImmediate(resolve)); // what was asked of the registry has settled
+    expect(lines).toEqual([]);
   });
 
   test("nothing halts if a registry answers 403 to its check, because schemas by id may be allowed", async () => {

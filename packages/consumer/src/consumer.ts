@@ -249,7 +249,9 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
     const stopped = this.#engine.run(dispatcher);
     const { source } = this.#decoding;
     if (source !== null) {
-      void checkRegistry(source, this.#options.logger).then((error) => error !== null && this.#engine.fail(error));
+      void checkRegistry(source, this.#options.logger, () => this.#engine.closing.aborted).then(
+        (error) => error !== null && this.#engine.fail(error),
+      );
     }
     return stopped;
   }

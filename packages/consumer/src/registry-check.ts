@@ -11,13 +11,17 @@ interface Pingable {
 /**
  * Asks a registry once, at the start, whether it is one. Resolves with the error to halt with if every address answered, and none as a
  * registry. Otherwise a wrong path would look like an outage, which is waited for. If an address does not answer at all, it may come back,
- * and one that answers 403 may still give schemas by id: that is logged, and is no error. Sources that cannot be asked are used as they are. Never rejects.
+ * and one that answers 403 may still give schemas by id: that is logged, and is no error. `hasEnded`: whether the consumer has, which asks
+ * nobody any more. Sources that cannot be asked are used as they are. Never rejects.
  */
-export async function checkRegistry(source: SchemaSource, logger: Logger): Promise<ConsumerError | null> {
+export async function checkRegistry(source: SchemaSource, logger: Logger, hasEnded: () => boolean): Promise<ConsumerError | null> {
   if (!isPingable(source)) {
     return null;
   }
   const pings = await pingsOf(source);
+  if (hasEnded()) {
+    return null; // a start that failed has closed the registry's client: that it does not answer would be a second, wrong reason
+  }
   const details = pings.map(({ detail }) => detail).join("; ");
   if (pings.some(({ ok }) => ok) || pings.length === 0) {
     return null;
