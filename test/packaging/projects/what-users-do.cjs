@@ -2,8 +2,6 @@
  * What every project does, however it has loaded the packages: it decodes recorded messages of a real Debezium, consumes them, and
  * consumes a topic of a real Kafka if it is given one. CommonJS without imports: every project can load it.
  */
-const { readFileSync } = require("node:fs");
-
 exports.whatUsersDo = async (cdckit, { bundledRecording, loadRecording, memory, recording }) => {
   const { createDecoder, fromBundle } = cdckit;
   const said = {};
@@ -20,7 +18,7 @@ exports.whatUsersDo = async (cdckit, { bundledRecording, loadRecording, memory, 
   const { file } = bundledRecording("salesorderdetail/json");
   said.recording = await idsOf(cdckit, recording({ file }), "jn.sales.salesorderdetailbig", 5);
   // What Node throws is of another realm than the packages in Jest.
-  said.mistake = await fateOf(cdckit, memory, () => readFileSync({}));
+  said.mistake = await fateOf(cdckit, memory, () => Buffer.alloc("many"));
   said.timeOut = await fateOf(cdckit, memory, () => {
     throw new DOMException("no answer", "TimeoutError"); // as the reason of AbortSignal.timeout
   });
