@@ -2,7 +2,7 @@ import { silentLogger } from "@cdckit/consumer";
 import { describe, expect, test } from "vitest";
 import { testDriverContract } from "./driver.contract.ts";
 import { MemoryBroker } from "./memory-broker.ts";
-import { memory } from "./memory-driver.ts";
+import { memory, type MemoryOptions } from "./memory-driver.ts";
 import { ProbeSink } from "./probe-sink.ts";
 
 const broker = new MemoryBroker({}, { sessionTimeoutMs: 600 });
@@ -124,5 +124,9 @@ describe("the broker in memory", () => {
     expect(() => own.createTopic("orders")).toThrow("exists already");
     expect(() => memory({ broker: own, topics: { orders: 1 } })).toThrow("not both");
     expect(() => memory({ maxBatchRecords: 0 })).toThrow("maxBatchRecords");
+    expect(() => memory({ topic: { orders: 1 } } as MemoryOptions)).toThrow(
+      "memory() has no option topic; the options are broker, topics,",
+    );
+    expect(() => memory({ topics: ["orders"] as never })).toThrow("such as { orders: 1 }, got a list");
   });
 });

@@ -36,8 +36,24 @@ export interface MemoryDriver extends KafkaDriver {
   fail(error: Error): void;
 }
 
+/** A new option does not compile without a name here. */
+const optionNames: Readonly<Record<keyof MemoryOptions, true>> = {
+  broker: true,
+  topics: true,
+  maxBatchRecords: true,
+  partitionsConsumedConcurrently: true,
+  clock: true,
+};
+
 /** A driver that reads from memory: no broker, no network, the same consumer. */
 export function memory(options: MemoryOptions = {}): MemoryDriver {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
+  if (unknown !== undefined) {
+    throw new RangeError(`memory() has no option ${unknown}; the options are ${Object.keys(optionNames).join(", ")}`);
+  }
+  if (Array.isArray(options.topics)) {
+    throw new RangeError("memory({ topics }) expects the number of partitions of each topic, such as { orders: 1 }, got a list");
+  }
   if (options.broker !== undefined && options.topics !== undefined) {
     throw new RangeError("memory() takes a broker or topics, not both: create the topics on the broker");
   }

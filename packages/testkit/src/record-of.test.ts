@@ -17,6 +17,17 @@ describe("written bytes", () => {
   test("null is null", () => {
     expect(bytesOf(null)).toBe(null);
   });
+
+  test.each<[unknown, string]>([
+    [undefined, "found Undefined"],
+    [{ id: 1 }, "found Object; write JSON as text: JSON.stringify({ id: 1 })"],
+    [5, "found Number"],
+    [{ hex: "0x00" }, 'expected two hexadecimal digits a byte, found "0x00"'],
+    [{ hex: "000" }, 'found "000"'],
+  ])("what is no bytes, as %j, is refused with what is", (written, message) => {
+    expect(() => bytesOf(written as string)).toThrow(message);
+    expect(() => recordOf(written as string)).toThrow(message);
+  });
 });
 
 describe("a record for a test", () => {

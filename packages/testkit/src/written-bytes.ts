@@ -13,7 +13,10 @@ export interface Base64Bytes {
   readonly base64: string;
 }
 
-/** What is written as bytes: `bytesOf([{ hex: "0000000007" }, '{"id":1}'])`. Null is Kafka's null. */
+/**
+ * What is written as bytes: `bytesOf([{ hex: "0000000007" }, '{"id":1}'])`. Null is Kafka's null. Throws a `TypeError` for anything else, as an
+ * object that was meant as JSON.
+ */
 export function bytesOf(written: WrittenBytes): Buffer;
 export function bytesOf(written: WrittenBytes | null): Buffer | null;
 export function bytesOf(written: WrittenBytes | null): Buffer | null {
@@ -26,7 +29,25 @@ export function bytesOf(written: WrittenBytes | null): Buffer | null {
   if (isParts(written)) {
     return Buffer.concat(written.map((part) => bytesOf(part)));
   }
-  return "hex" in written ? Buffer.from(written.hex.replaceAll(" ", ""), "hex") : Buffer.from(written.base64, "base64");
+  const { hex, base64 } = Object(written) as Partial<HexBytes & Base64Bytes>; // nothing is known of it: tests are written in JavaScript, too
+  if (typeof hex === "string") {
+    return bytesOfDigits(hex.replaceAll(" ", ""));
+  }
+  if (typeof base64 === "string") {
+    return Buffer.from(base64, "base64");
+  }
+  const found = Object.prototype.toString.call(written).slice("[object ".length, -1);
+  throw new TypeError(
+    `expected bytes as text, a Uint8Array, { hex }, { base64 }, a list of these, or null, found ${found}; write JSON as text: JSON.stringify({ id: 1 })`,
+  );
+}
+
+/** `Buffer.from` ends at the first digit that is none, without a word. */
+function bytesOfDigits(digits: string): Buffer {
+  if (!/^(?:[0-9a-f]{2})*$/i.test(digits)) {
+    throw new TypeError(`expected two hexadecimal digits a byte, found ${JSON.stringify(digits)}`);
+  }
+  return Buffer.from(digits, "hex");
 }
 
 function isParts(written: HexBytes | Base64Bytes | readonly WrittenBytes[]): written is readonly WrittenBytes[] {
