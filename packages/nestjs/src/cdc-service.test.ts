@@ -3,7 +3,7 @@ import { memory } from "@cdckit/testkit";
 import { type DynamicModule, Injectable, Module, Scope } from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
 import { expect, test } from "vitest";
-import { CdcHandler, CdcModule, isNestCdcError } from "./index.ts";
+import { CdcHandler, CdcModule, type CdcSlot, isNestCdcError } from "./index.ts";
 
 /** A provider with a handler. Its decorators are called by hand: sources run with type stripping alone, which leaves decorators in. */
 function handlersOf(scope: Scope): new () => object {
@@ -72,6 +72,19 @@ test.each<[string, object]>([
   const error = await startError(Orders);
   expect(isNestCdcError(error)).toBe(true);
   expect((error as Error).message).toContain("[invalid-handler] Orders.taken is a generator function");
+});
+
+test("what a consumer refuses is said with the class and its methods", async () => {
+  class Orders {
+    taken() {}
+  }
+  CdcHandler("orders", "created" as CdcSlot)(Orders.prototype, "taken", {});
+  Injectable()(Orders);
+  const error = await startError(Orders);
+  expect(isNestCdcError(error)).toBe(true);
+  expect((error as Error).message).toContain(
+    '[invalid-handler] Orders (taken): on("orders"): handler "created" is unknown: the handlers are',
+  );
 });
 
 test("what is no method of an instance is refused where it is decorated: nothing would be called with its events", () => {

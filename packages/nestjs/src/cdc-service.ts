@@ -1,4 +1,4 @@
-import type { AnyHandler, Consumer, Health, RowChecks } from "@cdckit/consumer";
+import { type AnyHandler, type Consumer, type Health, isConsumerError, type RowChecks } from "@cdckit/consumer";
 import { Logger, type OnApplicationBootstrap, type OnModuleDestroy } from "@nestjs/common";
 import type { DiscoveryService } from "@nestjs/core";
 import { NestCdcError } from "./errors.ts";
@@ -77,7 +77,11 @@ export class CdcService implements OnApplicationBootstrap, OnModuleDestroy {
       ({ method }: HandlerMark): AnyHandler =>
       (event) =>
         (Reflect.get(instance, method) as AnyHandler).call(instance, event);
-    register(this.consumer, marks, call);
+    try {
+      register(this.consumer, marks, call);
+    } catch (error) {
+      throw isConsumerError(error) ? refusalOf(instance, marks, error) : error;
+    }
   }
 
   #over(error: Error | null): void {
@@ -88,6 +92,12 @@ export class CdcService implements OnApplicationBootstrap, OnModuleDestroy {
     }
     this.#end(error);
   }
+}
+
+/** A consumer names patterns alone, and an app may have a dozen classes with handlers of one. */
+function refusalOf(instance: object, marks: readonly HandlerMark[], { message }: Error): NestCdcError {
+  const methods = [...new Set(marks.map(({ method }) => String(method)))].join(", ");
+  return new NestCdcError("invalid-handler", `${instance.constructor.name} (${methods}): ${message.replace(/^\[[a-z-]+\] /, "")}`);
 }
 
 function isGenerator(handler: unknown): boolean {

@@ -2,7 +2,7 @@ import { helpUrlOf } from "./help-url.ts";
 
 /** Every way in which the module itself can fail. A code is written here and nowhere else. */
 export type NestCdcErrorCode =
-  /** A method with `@CdcHandler` that cannot be called, or that several consumers of the app would call. */
+  /** A method with `@CdcHandler` that cannot be called, that the consumer refuses, or that several consumers of the app would call. */
   "invalid-handler";
 
 // Shared through the global symbol registry, so that an error thrown by a second copy of this package still matches.
