@@ -90,7 +90,7 @@ describe("options of the driver for Confluent's client", () => {
     ["two mechanisms", { brokers, sasl, properties: { "sasl.mechanisms": "OAUTHBEARER" } }, 'properties["sasl.mechanisms"]'],
     ["two passwords", { brokers, sasl, properties: { "sasl.password": "secret" } }, 'properties["sasl.password"]'],
     ["a protocol that is none", { brokers, groupProtocol: "eager" }, "groupProtocol"],
-    ["no options at all", undefined, "confluent() expects an object of options"],
+    ["no options at all", undefined as never, "confluent() expects an object of options"],
     ["an empty instance id", { brokers, groupInstanceId: "" }, "groupInstanceId"],
   ])("%s is refused, and the message names it", (_, options, text) => {
     expect(() => resolveConfluentOptions(options as ConfluentOptions)).toThrow(

@@ -141,9 +141,7 @@ describe("retry", () => {
   test.each([undefined, null])("what throws %s has no cause that could say why, and the message says so", async (nothing) => {
     const setup = setUp(["a"], { failure: { retry: false } });
     const error = await failureOf(
-      runToTheEnd(setup, () => {
-        throw nothing;
-      }),
+      runToTheEnd(setup, () => Promise.reject(nothing as unknown as Error)), // as JavaScript may
     );
     expect(error.message).toBe(
       `[handler-failed] a handler failed at t[0]@0; it threw ${String(nothing)}, which does not say why, and the record was not committed`,

@@ -81,7 +81,7 @@ test.each<[string, object, string]>([
   ["a token for a mechanism with passwords", { brokers, sasl: { mechanism: "plain", token: "secret" } }, "sasl.token is no option"],
   ["a protocol that is none", { brokers, groupProtocol: "eager" }, "groupProtocol"],
   ["an empty instance id", { brokers, groupInstanceId: "" }, "groupInstanceId"],
-  ["no options at all", undefined, "platformatic() expects an object of options"],
+  ["no options at all", undefined as never, "platformatic() expects an object of options"],
   ["an empty rack", { brokers, rackId: "" }, "rackId"],
   ["a client that is none", { brokers, client: "@platformatic/kafka" }, "expected client to be the module"],
 ])("%s is refused, and the message names it", (_, options, text) => {
