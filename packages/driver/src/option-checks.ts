@@ -85,6 +85,9 @@ export class OptionChecks {
 
 /** An address may have a password in it, if it looks like a URL: then it is not shown. */
 function whatIsWrong(broker: unknown): string {
+  if (broker === undefined) {
+    return "it is undefined; is it read from an environment variable that is not set?";
+  }
   if (typeof broker !== "string" || broker === "") {
     return broker === "" ? "it is empty" : `it is ${broker === null ? "null" : typeof broker}`;
   }

@@ -77,6 +77,7 @@ describe("options of the kafkajs driver", () => {
     ["a token without who brings it", { brokers: ["b:9092"], sasl: { mechanism: "oauthbearer" } }, "sasl.oauthBearerProvider"],
     ["options that are none", undefined, '() expects an object of options, such as { brokers: ["localhost:9092"] }, found undefined'],
     ["an address in their place", "b:9092", "found string"],
+    ["a broker of a variable that is not set", { brokers: [undefined] }, "is it read from an environment variable that is not set?"],
     ["a rack that is no text", { brokers: ["b:9092"], rackId: 1 }, "expected rackId to be a text, found 1"],
     [
       "fetches that no response may bring",
