@@ -21,6 +21,8 @@ optionNames satisfies {
 
 describe("a name that is no option of createDecoder", () => {
   test.each<[object, RegExp]>([
+    [{ schemas: { url: "http://registry" } }, /^schemas must be a schema source .*createRegistry\(\{ url \}\), got an object without them/],
+    [{ schemas: "http://registry" }, /^schemas must be a schema source .*, got string$/],
     [{ schema: {} }, /^schema is no option; the options are schemas, values, topics/],
     [{ values: { int46: "bigint" } }, /^values\.int46 is no option; the options are int64, /],
     [{ learn: { key: true } }, /^learn\.key is no option; the options are keys, schemaChanges/],

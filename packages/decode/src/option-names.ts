@@ -40,12 +40,23 @@ type Plain = Readonly<Record<string, unknown>>;
  */
 export function checkOptionNames(options: object): void {
   checkNames("", options, optionNames.decoder);
-  const { values, learn, formats, topics } = options as Plain;
+  const { schemas, values, learn, formats, topics } = options as Plain;
+  checkSource(schemas);
   checkNames("values", values, optionNames.values);
   checkNames("learn", learn, optionNames.learn);
   checkNames("formats", formats, optionNames.formats);
   for (const [topic, hints] of Object.entries(topics ?? {})) {
     checkTopicNames(`topics[${JSON.stringify(topic)}]`, hints);
+  }
+}
+
+/** The options of a registry in place of a registry would be noticed at the first record that names a schema. */
+function checkSource(schemas: unknown): void {
+  const { peek, load } = Object(schemas ?? {}) as Plain;
+  if (schemas !== undefined && schemas !== null && (typeof peek !== "function" || typeof load !== "function")) {
+    throw new TypeError(
+      `schemas must be a schema source with peek and load, such as createRegistry({ url }), got ${typeof schemas === "object" ? "an object without them" : typeof schemas}`,
+    );
   }
 }
 

@@ -43,7 +43,7 @@ export function checkOptionNames(kind: "registry" | "adapter" | "confluentClient
 }
 
 function checkNames(path: string, given: unknown, known: Readonly<Record<string, true>>): void {
-  if (given === undefined) {
+  if (given === undefined && path !== "") {
     return;
   }
   if (typeof given !== "object" || given === null) {

@@ -21,6 +21,7 @@ describe("options", () => {
 
   test.each<[RegistryOptions, string]>([
     [{}, "url is missing"],
+    [undefined as never, "options must be an object of options, got undefined"],
     [{ urls: [] }, "url is missing"],
     [{ urls: url as never }, "urls must be a list of addresses, got string: one address alone is url"],
     [{ url, urls: [url] }, "url and urls exclude each other"],

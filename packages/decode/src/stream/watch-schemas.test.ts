@@ -51,6 +51,10 @@ async function changesOf(
 }
 
 describe("a watcher of schemas", () => {
+  test("without a listener is refused", () => {
+    expect(() => watchSchemas(undefined as never)).toThrow("watchSchemas expects a function that gets the changes, got undefined");
+  });
+
   const one = message({ id: int32 });
   const two = message({ id: int32, note: text });
 

@@ -48,6 +48,9 @@ interface LastRow {
  * at the same time, the change is reported once.
  */
 export function watchSchemas(listener: SchemaChangeListener, options: WatchSchemasOptions = {}): SchemaListener {
+  if (typeof listener !== "function") {
+    throw new TypeError(`watchSchemas expects a function that gets the changes, got ${typeof listener}`);
+  }
   const { maxSchemas } = resolveBounds({ maxSchemas: 10_000, ...options }, "watchSchemas");
   const lastRows = new RecentMap<string, LastRow>(maxSchemas);
   return ({ topic, side, schemaId, row }) => {
