@@ -1,4 +1,5 @@
 import type { MakeDriverError } from "./errors.ts";
+import { isError } from "./is-error.ts";
 
 /** What a driver asks a function of the application for, such as a token. */
 export interface CredentialQuestion<T> {
@@ -28,7 +29,7 @@ export async function askForCredential<T>({ option, expected, give, wrong, makeE
     }
     found = wrongPart;
   } catch (error) {
-    found = `${error instanceof Error ? error.name : "a value"} thrown. Its message is not shown, because it may hold the secret: log it in the function`;
+    found = `${isError(error) ? error.name : "a value"} thrown. Its message is not shown, because it may hold the secret: log it in the function`;
   }
   throw makeError("authentication-failed", `expected the function ${option} to give ${expected}, found ${found}`);
 }

@@ -38,6 +38,7 @@ export type { Place } from "./place.ts";
 export { DriverError, isDriverErrorNamed } from "./errors.ts";
 export type { DriverErrorCode, DriverErrorOptions, MakeDriverError } from "./errors.ts";
 export { didYouMean } from "./did-you-mean.ts";
+export { isError } from "./is-error.ts";
 export { isObject, OptionChecks } from "./option-checks.ts";
 export type { GivenOptions } from "./option-checks.ts";
 export { maxInt32, numberOptions, optionalNumber } from "./number-options.ts";

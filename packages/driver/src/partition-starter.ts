@@ -8,6 +8,7 @@ import { DriverError, type MakeDriverError } from "./errors.ts";
 import { isOfAnotherTopic, lostRangeError } from "./lost-range.ts";
 import { passingMs, placeText } from "./partition-waits.ts";
 import { type FoundStarts, type LostStart, resolveStarts, type Start } from "./starts.ts";
+import { isError } from "./is-error.ts";
 
 /** So long without an answer of the brokers, a start fails the session. */
 const startDeadlineMs = 60_000;
@@ -257,5 +258,5 @@ export class PartitionStarter<Held extends HeldPartition> {
 function innermostReason(error: unknown, depth = 0): string {
   const { cause, errors, message = String(error) } = (error ?? {}) as Partial<AggregateError>;
   const inner: unknown = cause ?? errors?.[0];
-  return inner instanceof Error && depth < maxCauses ? innermostReason(inner, depth + 1) : message.replace(/\.?\s*$/, "");
+  return isError(inner) && depth < maxCauses ? innermostReason(inner, depth + 1) : message.replace(/\.?\s*$/, "");
 }

@@ -1,3 +1,4 @@
+import { isError } from "@cdckit/driver";
 import { isKafkaJsDriverError, KafkaJsDriverError } from "./errors.ts";
 
 /** The part of kafkajs' errors that is used here. */
@@ -86,7 +87,7 @@ export function explainFailure(error: unknown, brokers: string): KafkaJsDriverEr
 export function causesOf(error: unknown): KafkaJsFailure[] {
   const chain: KafkaJsFailure[] = [];
   let next: unknown = error;
-  while (next instanceof Error && !chain.includes(next)) {
+  while (isError(next) && !chain.includes(next)) {
     chain.push(next);
     next = next.cause ?? (next as KafkaJsFailure).originalError;
   }

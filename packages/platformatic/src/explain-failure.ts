@@ -1,3 +1,4 @@
+import { isError } from "@cdckit/driver";
 import { isRecordBatchError } from "@cdckit/record-batch";
 import { isPlatformaticDriverError, PlatformaticDriverError } from "./errors.ts";
 import { type ClientError, codes, codesOf } from "./low-level-client.ts";
@@ -90,7 +91,7 @@ function isOfConnection(error: unknown): boolean {
 
 /** The error, its causes, and the errors in it. */
 function chainOf(error: unknown, depth = 0): readonly ClientError[] {
-  if (!(error instanceof Error) || depth > 8) {
+  if (!isError(error) || depth > 8) {
     return [];
   }
   const { cause, errors = [] } = error as ClientError;
@@ -100,7 +101,7 @@ function chainOf(error: unknown, depth = 0): readonly ClientError[] {
 /** What the innermost errors say. The outer ones say only that something has failed. */
 function reasonOf(error: unknown): string {
   const chain = chainOf(error);
-  const inner = chain.filter(({ cause, errors = [] }) => !(cause instanceof Error) && errors.length === 0);
+  const inner = chain.filter(({ cause, errors = [] }) => !isError(cause) && errors.length === 0);
   const texts = [
     ...new Set(
       inner.map(({ message, code, syscall }: ClientError & { syscall?: string }) => message || `${syscall ?? ""} ${code ?? ""}`.trim()),

@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { RegistryError } from "./errors.ts";
+import { isError } from "./is-error.ts";
 
 /** Credentials: a user name and a password, a token, or a function that returns a token. The function is called before every request. */
 export type RegistryAuth =
@@ -91,7 +92,7 @@ export class Endpoint {
       token = await bearer();
     } catch (error) {
       // Its message and fields are the user's own, and may hold a client secret. Only its name is passed on.
-      const name = error instanceof Error ? error.name : typeof error;
+      const name = isError(error) ? error.name : typeof error;
       throw new RegistryError("unavailable", `auth.bearer failed with ${name} before ${this.url} could be asked`, { url: this.url });
     }
     // fetch would refuse such a header too, but would quote the token in its message.

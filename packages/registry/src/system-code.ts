@@ -1,3 +1,5 @@
+import { isError } from "./is-error.ts";
+
 /** The system's code of a failure, such as ECONNREFUSED. Text that does not look like a code is not taken. */
 export function systemCode(error: unknown): string {
   for (const link of errorChain(error)) {
@@ -6,13 +8,13 @@ export function systemCode(error: unknown): string {
       return code;
     }
   }
-  return error instanceof Error ? error.name : typeof error;
+  return isError(error) ? error.name : typeof error;
 }
 
 /** An error and its causes. */
 export function errorChain(error: unknown): readonly Error[] {
   const chain: Error[] = [];
-  for (let link = error; link instanceof Error && chain.length < 8; link = link.cause) {
+  for (let link = error; isError(link) && chain.length < 8; link = link.cause) {
     chain.push(link);
   }
   return chain;
