@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
+import { runInNewContext } from "node:vm";
 import { createDecoder, isDecodeError, type SchemaId, type SchemaSource } from "@cdckit/decode";
 import { createRegistry, fromBundle } from "@cdckit/registry";
 import { bundledRecording, loadRecording } from "@cdckit/testkit";
@@ -224,6 +225,11 @@ describe("a failure while a failure is logged changes no answer", () => {
     expect(await linesOf(error)).toMatchObject([
       { level: 50, partition: 0, err: { message: "the warehouse is closed", cause: { message: "the road is closed" } } },
     ]);
+  });
+
+  test("if undefined is thrown, or an error of another realm, and the line says what", async () => {
+    expect(await linesOf(undefined)).toMatchObject([{ level: 50, err: "undefined" }]);
+    expect(await linesOf(runInNewContext("new TypeError('x')"))).toMatchObject([{ level: 50, err: { type: "TypeError", message: "x" } }]);
   });
 
   test.each<[string, unknown]>([

@@ -1,4 +1,5 @@
 import process from "node:process";
+import { types } from "node:util";
 import type { Logger } from "@cdckit/consumer";
 
 /** pino's numbers. */
@@ -25,9 +26,11 @@ function write(level: number, fields: Readonly<Record<string, unknown>>, msg: st
 }
 
 /** A line is written whatever its fields are: an error of a handler may have members that refer to themselves, or that throw. */
-function lineOf(head: object, { err, ...rest }: Readonly<Record<string, unknown>>, msg: string): string {
+function lineOf(head: object, fields: Readonly<Record<string, unknown>>, msg: string): string {
+  const { err, ...rest } = fields;
   try {
-    return JSON.stringify({ ...head, ...rest, ...(err === undefined ? {} : { err: errorForm(err, maxCauses) }), msg });
+    // A handler may throw undefined: without the member, the line would give no reason at all.
+    return JSON.stringify({ ...head, ...rest, ...("err" in fields ? { err: errorForm(err, maxCauses) } : {}), msg });
   } catch {
     return JSON.stringify({ ...head, ...rest, msg });
   }
@@ -35,8 +38,8 @@ function lineOf(head: object, { err, ...rest }: Readonly<Record<string, unknown>
 
 /** What pino writes of an error, with its causes. A chain of causes may lead back to its beginning, so that it is cut. */
 function errorForm(error: unknown, causesLeft: number): unknown {
-  if (!(error instanceof Error)) {
-    return String(error);
+  if (!(error instanceof Error || types.isNativeError(error))) {
+    return String(error); // errors of another realm, as Node's are in Jest, are errors, too
   }
   const { name, message, stack, cause } = error;
   const isLast = cause === undefined || causesLeft === 0;
