@@ -88,7 +88,7 @@ export class CdcService implements OnApplicationBootstrap, OnModuleDestroy {
     if (error !== null) {
       this.#logger.error(`The consumer has halted: ${error.message}`, error.stack);
     } else if (!this.#isClosing) {
-      this.#logger.warn("The consumer has stopped, and the app goes on: call app.enableShutdownHooks() to close it on a signal");
+      this.#logger.warn("The consumer has stopped, and the app goes on: call closeWithConsumer(app) in main.ts to close it on a signal");
     }
     this.#end(error);
   }
