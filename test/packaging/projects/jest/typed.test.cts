@@ -5,7 +5,7 @@ import { whatUsersDo } from "../what-users-do.cjs";
 
 test("packages that TypeScript requires do the same as elsewhere", async () => {
   expect(await whatUsersDo(cdckit, testkit)).toEqual(JSON.parse(process.env["EXPECTED"]!));
-});
+}, 60_000);
 
 test("an error is known, though its class is one of Jest's realm", async () => {
   const record = testkit.recordOf(`{"id":`);
