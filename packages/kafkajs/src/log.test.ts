@@ -25,6 +25,12 @@ test("an error of kafkajs' is a warning, with the broker and what was wrong", ()
   ]);
 });
 
+test("an error that kafkajs logs in place of a text is written by its message, and does not end kafkajs' consumer", () => {
+  const { lines, error } = setUp();
+  error(new Error("SASL SCRAM SHA512 authentication failed") as unknown as string);
+  expect(lines).toMatchObject([{ level: "warn", message: "kafkajs: SASL SCRAM SHA512 authentication failed" }]);
+});
+
 test.each([
   ["Response Heartbeat(key: 12, version: 3)", { error: "The group is rebalancing, so a rejoin is needed" }],
   ["Limiting retries for the idempotent producer may invalidate EoS guarantees", {}],

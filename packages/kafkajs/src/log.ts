@@ -40,7 +40,7 @@ export function toLogger(logger: Logger, nowMs: () => number = () => performance
   const seen = new Map<string, Repeated>();
   return () => (entry) => {
     const fields = fieldsOf(entry);
-    const line = `kafkajs: ${entry.log.message.replace(untrue, "$1")}`;
+    const line = `kafkajs: ${textOf(entry).replace(untrue, "$1")}`;
     const isTrouble = entry.level === levels.error || entry.level === levels.warn;
     const leftOut = isTrouble && !isExpected(entry) ? leftOutBefore(seen, [line, fields["broker"], fields["error"]].join(), nowMs()) : null;
     if (leftOut === null) {
@@ -52,8 +52,14 @@ export function toLogger(logger: Logger, nowMs: () => number = () => performance
 }
 
 function isExpected({ log }: LogEntry): boolean {
-  const text = `${log.message} ${String(log["error"] ?? "")}`;
+  const text = `${textOf({ log })} ${String(log["error"] ?? "")}`;
   return expected.some((pattern) => pattern.test(text));
+}
+
+/** kafkajs' types say that a message is a text. It logs an error itself where a broker refuses the login of a connection that is replaced. */
+function textOf({ log }: Pick<LogEntry, "log">): string {
+  const message: unknown = log.message;
+  return message instanceof Error ? message.message : String(message);
 }
 
 /** How many such lines were left out since the last one that was logged; null if this one is left out, too. */
