@@ -4,9 +4,11 @@ import {
   bounded,
   type BrokerQuestions,
   type LogEnds,
+  neededToCreate,
   originOf,
   placeOf,
   type Position,
+  refusedResource,
   type TopicIdsByName,
   type Tried,
 } from "@cdckit/driver";
@@ -66,10 +68,19 @@ export class BrokerOffsets implements BrokerQuestions {
   async createTopic(topic: string, { partitions = -1, replicationFactor = -1 }: TopicCreation): Promise<void> {
     const created = { topic, num_partitions: partitions, replication_factor: replicationFactor };
     await this.#ask<unknown>((admin, done) => admin.createTopic(created, answerDeadlineMs, done)).catch((error: unknown) => {
-      if ((error as Partial<ClientError>).code !== codes.topicExists) {
+      const { code, message } = error as Partial<ClientError>;
+      if (refusedResource([code]) !== null) {
+        const detail = `the topic ${topic} could not be created: ${String(message).replace(/\.*\s*$/, "")}. ${neededToCreate(topic)}`;
+        throw new ConfluentDriverError("not-authorized", detail, { cause: error });
+      }
+      if (code !== codes.topicExists) {
         throw error;
       }
     });
+  }
+
+  async hidden(topics: readonly string[]): Promise<readonly string[]> {
+    return (await this.#describe(topics)).flatMap(({ name, error }) => (error?.code === codes.topicAuthorization ? name : []));
   }
 
   async topicIds(topics: readonly string[]): Promise<TopicIdsByName> {

@@ -84,7 +84,7 @@ async function connect(options: ResolvedConfluentOptions, subscription: Subscrip
   const onAbort = (): void => refuse(signal?.reason as Error);
   const unreachable = setTimeout(() => {
     if (log.lastFailure !== null) {
-      refuse(explainFailure({ code: codes.transport }, brokers, log));
+      refuse(explainFailure({ code: codes.transport }, brokers, log, subscription));
     }
   }, refusedDeadlineMs);
   signal?.addEventListener("abort", onAbort);
@@ -102,7 +102,7 @@ async function connect(options: ResolvedConfluentOptions, subscription: Subscrip
       throw error;
     }
   } catch (error) {
-    throw explainFailure(error, brokers, log);
+    throw explainFailure(error, brokers, log, subscription);
   } finally {
     clearTimeout(unreachable);
     signal?.removeEventListener("abort", onAbort);

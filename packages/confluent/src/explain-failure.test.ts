@@ -38,14 +38,19 @@ test.each<[string, number, string | null, string]>([
   ["a right that is missing", 29, null, "not-authorized"],
   ["anything else", -172, null, "client-crashed"],
 ])("%s", (_, code, line, expected) => {
-  const error = explainFailure(Object.assign(new Error("Local: it failed"), { code }), "b:1", { lastFailure: line, fatal: null });
+  const error = explainFailure(
+    Object.assign(new Error("Local: it failed"), { code }),
+    "b:1",
+    { lastFailure: line, fatal: null },
+    { groupId: "stock", topics: ["rows"] },
+  );
   expect(error.code).toBe(expected);
 });
 
 test("the reason is what librdkafka has logged", () => {
-  expect(explainFailure(timedOut, "b:1", { lastFailure: "Connection refused", fatal: null }).message).toMatch(
-    /cannot reach brokers b:1: Connection refused\. Is Kafka running/,
-  );
+  expect(
+    explainFailure(timedOut, "b:1", { lastFailure: "Connection refused", fatal: null }, { groupId: "stock", topics: ["rows"] }).message,
+  ).toMatch(/cannot reach brokers b:1: Connection refused\. Is Kafka running/);
 });
 
 test.each([
@@ -55,8 +60,18 @@ test.each([
     "groupInstanceId",
   ],
   ["Fatal error: Broker: The instance ID is still used by another member in the consumer group", "fenced", "groupInstanceId"],
+  [
+    "Fatal error: Broker: Group authorization failed: ConsumerGroupHeartbeat fatal error: Broker: Group authorization failed",
+    "not-authorized",
+    "The user needs Read on the group stock",
+  ],
   ["Fatal error: Broker: something else", "client-crashed", "something else"],
 ])("an end that is only logged has its reason: %s", (fatal, code, detail) => {
-  const error = explainFailure(Object.assign(new Error("Local: Fatal error"), { code: -150 }), "b:1", { lastFailure: null, fatal });
+  const error = explainFailure(
+    Object.assign(new Error("Local: Fatal error"), { code: -150 }),
+    "b:1",
+    { lastFailure: null, fatal },
+    { groupId: "stock", topics: ["rows"] },
+  );
   expect([error.code, error.message.includes(detail)]).toEqual([code, true]);
 });

@@ -1,9 +1,15 @@
+import { neededToRead, neededToWrite, type RefusedResource, refusedResource } from "@cdckit/driver";
 import type { ClientLog } from "./client-log.ts";
 import { ConfluentDriverError, isConfluentDriverError } from "./errors.ts";
 import { type ClientError, codes } from "./low-level-client.ts";
 
-const authorizations: ReadonlySet<unknown> = new Set([codes.topicAuthorization, codes.groupAuthorization, codes.clusterAuthorization]);
 const connections: ReadonlySet<unknown> = new Set([codes.transport, codes.resolve, codes.allBrokersDown, codes.timedOut, codes.ssl]);
+
+/** What a session reads, and in which group: a right that is missing is one of theirs. */
+export interface Reading {
+  readonly groupId: string;
+  readonly topics: readonly (string | RegExp)[];
+}
 
 /**
  * librdkafka's failure as an error that says what to check. Of the log, it takes the last line about a failed connection and the line about the
@@ -13,18 +19,17 @@ export function explainFailure(
   error: unknown,
   brokers: string,
   { lastFailure, fatal }: Pick<ClientLog, "lastFailure" | "fatal">,
+  reading: Reading,
 ): ConfluentDriverError {
   if (isConfluentDriverError(error)) {
     return error;
   }
   const { code, message = String(error) } = (error ?? {}) as Partial<ClientError>;
   const cause = { cause: error };
-  if (authorizations.has(code)) {
-    return new ConfluentDriverError(
-      "not-authorized",
-      `${message}. The user needs Describe and Read on the topics, and Read on the group`,
-      cause,
-    );
+  const refused = refusedResource([code]) ?? (code === codes.fatal ? refusedIn(fatal) : null);
+  if (refused !== null) {
+    const reason = (code === codes.fatal && fatal !== null ? fatal : message).replace(/\.*\s*$/, "");
+    return new ConfluentDriverError("not-authorized", `${reason}. ${neededToRead(refused, reading)}`, cause);
   }
   const known = lastFailure === null ? null : refusal(lastFailure, brokers);
   if (known !== null && (connections.has(code) || code === codes.authentication || code === codes.saslAuthentication)) {
@@ -46,6 +51,29 @@ export function explainFailure(
     );
   }
   return new ConfluentDriverError("client-crashed", `librdkafka gave up: ${code === codes.fatal ? (fatal ?? message) : message}`, cause);
+}
+
+/** The error of a write that the user may not do, with the right that is missing; null if it is another one. `groupId`: of a transaction. */
+export function refusedWrite(
+  error: unknown,
+  detail: string,
+  topics: readonly string[],
+  groupId: string | null,
+): ConfluentDriverError | null {
+  const refused = refusedResource([(error as Partial<ClientError> | null)?.code]);
+  return refused === null
+    ? null
+    : new ConfluentDriverError("not-authorized", `${detail.replace(/\.*\s*$/, "")}. ${neededToWrite(refused, topics, groupId)}`, {
+        cause: error,
+      });
+}
+
+/** With the protocol of KIP-848, the broker's refusal ends the client, and only the line about its end says why. */
+function refusedIn(fatal: string | null): RefusedResource | null {
+  if (fatal === null) {
+    return null;
+  }
+  return /Group authorization failed/i.test(fatal) ? "group" : /Topic authorization failed/i.test(fatal) ? "topic" : null;
 }
 
 /** What a line of librdkafka's log says about a connection that will never be accepted; null if it may be, later. */

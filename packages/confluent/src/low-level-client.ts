@@ -151,6 +151,7 @@ export const codes = {
   assignPartitions: -175,
   state: -172,
   noEntry: -156,
+  purgedInQueue: -152,
   notImplemented: -170,
   authentication: -169,
   ssl: -181,

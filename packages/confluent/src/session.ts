@@ -380,14 +380,14 @@ export class ConfluentSession implements DriverSession {
 
   /** Why librdkafka has given up stands in its log only. */
   async #report(error: unknown): Promise<void> {
-    const { brokers, log, sink } = this.#parts;
+    const { brokers, log, sink, subscription } = this.#parts;
     if ((error as Partial<ClientError> | null)?.code === codes.fatal && log.fatal === null) {
       await log.untilFatal();
     }
     if (!this.#isRunning) {
       this.#giveUp(error);
     } else if (this.#closing === undefined) {
-      sink.failed(explainFailure(error, brokers, log));
+      sink.failed(explainFailure(error, brokers, log, subscription));
     }
   }
 

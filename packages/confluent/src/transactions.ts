@@ -5,7 +5,8 @@ import type { HeldPartitions } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { toClientOffsets } from "./commit-requests.ts";
 import { ConfluentDriverError, makeError } from "./errors.ts";
-import { answerOf, type ClientError, codes, type LowLevelConsumer } from "./low-level-client.ts";
+import { refusedWrite } from "./explain-failure.ts";
+import { answerOf, type ClientError, codes, type LowLevelConsumer, type LowLevelProducer } from "./low-level-client.ts";
 import { type MakeProducer, OwnProducer, topicsOf, writeDeadlineMs } from "./own-producer.ts";
 
 export interface TransactionParts {
@@ -55,7 +56,6 @@ export class Transactions {
     this.#offsets.refuseUnlessCurrent(offsets);
     this.#own ??= this.#connect();
     const own = this.#own;
-    const topics = topicsOf(records);
     const late = (): Error =>
       new ConfluentDriverError(
         "transaction-failed",
@@ -74,7 +74,7 @@ export class Transactions {
       }
       const closed = running.then(() => own.then((producer) => producer.close()));
       this.#letGo = Promise.allSettled([this.#letGo, closed]).then(() => {});
-      const explained = explain(error, topics);
+      const explained = explain(error, records, this.#parts.groupId);
       if (explained.code === "fenced") {
         this.#offsets.fence(offsets);
       }
@@ -129,8 +129,9 @@ export class Transactions {
       givenUp.throwIfAborted();
       this.#offsets.refuseUnlessCurrent(offsets);
     } catch (error) {
+      const failure = await whyPurged(client, error);
       await answerOf<unknown>((done) => client.abortTransaction(requestDeadlineMs, done)).catch(() => {});
-      throw error;
+      throw failure;
     }
     this.#offsets.doubt(offsets);
     await this.#commit(own);
@@ -164,14 +165,34 @@ export class Transactions {
   }
 }
 
-function explain(error: unknown, topics: string): ConfluentDriverError {
+/**
+ * If the brokers refuse a transaction's topic, the records of it are purged, which is all that their reports say. The client answers with the reason
+ * to whoever wants to begin another transaction: it begins none while this one is not over.
+ */
+async function whyPurged(client: LowLevelProducer, error: unknown): Promise<unknown> {
+  if ((error as Partial<ClientError> | null)?.code !== codes.purgedInQueue) {
+    return error;
+  }
+  try {
+    await answerOf<unknown>((done) => client.beginTransaction(done));
+    return error;
+  } catch (reason) {
+    return (reason as Partial<ClientError>).code === codes.state ? error : reason;
+  }
+}
+
+function explain(error: unknown, records: readonly OutgoingRecord[], groupId: string): ConfluentDriverError {
   if (error instanceof ConfluentDriverError) {
     return error;
   }
+  const topics = topicsOf(records);
   const { code, message = String(error) } = (error ?? {}) as Partial<ClientError>;
-  return fencedCodes.has(code)
-    ? new ConfluentDriverError("fenced", `another member writes for this partition now; nothing was written to ${topics}`, { cause: error })
-    : new ConfluentDriverError("transaction-failed", `the transaction that writes to ${topics} failed and was aborted: ${message}`, {
-        cause: error,
-      });
+  if (fencedCodes.has(code)) {
+    return new ConfluentDriverError("fenced", `another member writes for this partition now; nothing was written to ${topics}`, {
+      cause: error,
+    });
+  }
+  const detail = `the transaction that writes to ${topics} failed and was aborted: ${message}`;
+  const names = [...new Set(records.map(({ topic }) => topic))];
+  return refusedWrite(error, detail, names, groupId) ?? new ConfluentDriverError("transaction-failed", detail, { cause: error });
 }

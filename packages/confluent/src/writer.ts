@@ -1,6 +1,7 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
 import { bounded } from "@cdckit/driver";
 import { ConfluentDriverError } from "./errors.ts";
+import { refusedWrite } from "./explain-failure.ts";
 import { type MakeProducer, OwnProducer, topicsOf, writeDeadlineMs } from "./own-producer.ts";
 
 /** A producer that is made first has this much more time. */
@@ -40,7 +41,9 @@ export class Writer {
       }
       void letGo(own);
       const reason = error instanceof Error ? error.message : String(error);
-      throw new ConfluentDriverError("send-failed", `writing to ${topics} failed: ${reason}`, { cause: error });
+      const detail = `writing to ${topics} failed: ${reason}`;
+      const names = records.map(({ topic }) => topic);
+      throw refusedWrite(error, detail, [...new Set(names)], null) ?? new ConfluentDriverError("send-failed", detail, { cause: error });
     }
   }
 

@@ -16,6 +16,10 @@ export type Tried = (failure: unknown) => void;
 export interface BrokerQuestions {
   /** The names of all topics that the client's user may see. */
   topics(): Promise<readonly string[]>;
+  /**
+   * Which of these topics brokers keep from the user. They are left out of `topics`, and may exist or not. Absent if the client cannot tell.
+   */
+  hidden?(topics: readonly string[]): Promise<readonly string[]>;
   /** Does nothing if the topic exists by now. What is left out gets the brokers' own default. */
   createTopic(topic: string, creation: TopicCreation): Promise<void>;
   /** Every partition of these topics, as far as they exist. */

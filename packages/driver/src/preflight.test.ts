@@ -33,6 +33,22 @@ test.each<[string, TopicIdsByName, TopicIdsByName]>([
   expect(await check([before, after])).toEqual(["t"]);
 });
 
+test.each([
+  ["is read", { topics: ["t", "kept"] }, "The user needs Describe and Read on the topic kept"],
+  [
+    "takes dead letters",
+    { topics: ["t"], writesTo: [{ topic: "kept", option: "failure.deadLetterTopic", create: null }] },
+    "The user needs Describe and Write on the topic kept",
+  ],
+])("a topic that %s and that the user may not see is no missing topic: the error names the right", async (_name, more, needed) => {
+  const brokers: BrokerQuestions = {
+    ...brokersThatAnswer([], { offset: 0n, topicId: null }, { low: 0n, high: 0n }),
+    hidden: async (topics) => topics.filter((topic) => topic === "kept"),
+  };
+  const checked = preflight(brokers, { ...subscription, ...more }, (...error) => new DriverError(...error));
+  await expect(checked).rejects.toMatchObject({ code: "not-authorized", message: expect.stringContaining(needed) as string });
+});
+
 test("a topic that was recreated is read from its start, if lostRange says so", async () => {
   const ids = new Map([["t", "new"]]);
   expect(await check([ids, ids])).toEqual(["t"]);

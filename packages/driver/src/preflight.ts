@@ -2,6 +2,7 @@ import type { Subscription } from "@cdckit/consumer";
 import type { BrokerQuestions } from "./broker-questions.ts";
 import type { MakeDriverError } from "./errors.ts";
 import { lostRangeAt, lostRangeError, resumeOffset } from "./lost-range.ts";
+import { neededToRead, neededToWrite } from "./missing-right.ts";
 import { placeNamed } from "./place.ts";
 import { unchangedTopics } from "./unchanged-topics.ts";
 
@@ -15,6 +16,7 @@ export async function preflight(
   makeError: MakeDriverError,
 ): Promise<readonly string[]> {
   const existing = await brokers.topics();
+  await refuseHidden(brokers, subscription, existing, makeError);
   const topics = matchTopics(subscription.topics, existing, makeError);
   await prepareWritten(brokers, subscription, existing, makeError);
   // If `startAt` or a policy decides on the start, its position is checked when the partition starts.
@@ -22,6 +24,26 @@ export async function preflight(
     await checkCommittedOffsets(brokers, subscription, topics, makeError);
   }
   return topics;
+}
+
+/** A topic that the user may not see looks like one that is missing. Whoever looks for the connector or for a slip then looks for the wrong thing. */
+async function refuseHidden(
+  brokers: BrokerQuestions,
+  { topics, writesTo = [] }: Subscription,
+  existing: readonly string[],
+  makeError: MakeDriverError,
+): Promise<void> {
+  const read = topics.filter((topic) => typeof topic === "string");
+  const written = writesTo.filter(({ create }) => create === null).map(({ topic }) => topic); // a topic to be created is not there
+  const missing = [...new Set([...read, ...written])].filter((topic) => !existing.includes(topic));
+  const hidden = missing.length === 0 ? [] : ((await brokers.hidden?.(missing)) ?? []);
+  const [first] = hidden;
+  if (first !== undefined) {
+    const needed = read.includes(first)
+      ? neededToRead("topic", { groupId: "", topics: read.filter((topic) => hidden.includes(topic)) })
+      : neededToWrite("topic", hidden, null);
+    throw makeError("not-authorized", `the brokers do not say whether there is a topic ${hidden.join(", ")}. ${needed}`);
+  }
 }
 
 /** A dead letter that cannot be written would hold up its partition, so its topic is checked at the start. */
@@ -61,7 +83,7 @@ function matchTopics(wanted: readonly (string | RegExp)[], existing: readonly st
   }
   const matched = wantedTopics(wanted, existing);
   if (matched.length === 0) {
-    throw makeError("topic-missing", `no topic matches ${wanted.join(", ")}; the brokers have ${existing.length} topics`);
+    throw makeError("topic-missing", `no topic matches ${wanted.join(", ")}; the user may see ${existing.length} topics`);
   }
   return matched;
 }

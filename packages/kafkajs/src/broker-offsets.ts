@@ -6,6 +6,7 @@ import {
   isReplacedIn,
   type Landmark,
   type LogEnds,
+  neededToCreate,
   originOf,
   type Place,
   placeOf,
@@ -17,7 +18,7 @@ import {
 import type { Admin } from "kafkajs";
 import { KafkaJsDriverError } from "./errors.ts";
 import type { ClusterQuestions } from "./cluster-questions.ts";
-import { coordinatorNotFound, loginUnfinished } from "./explain-failure.ts";
+import { coordinatorNotFound, loginUnfinished, refusedIn } from "./explain-failure.ts";
 
 /** What is answered while a coordinator or a leader moves, or is new. kafkajs' admin does not ask again after them. */
 const passingErrors: ReadonlySet<unknown> = new Set([
@@ -67,8 +68,16 @@ export class BrokerOffsets implements BrokerQuestions {
   /** Does nothing if the topic exists by now. What is left out gets the brokers' own default. */
   createTopic(topic: string, { partitions = -1, replicationFactor = -1 }: TopicCreation): Promise<void> {
     return this.#ask(async (admin) => {
-      await admin.createTopics({ topics: [{ topic, numPartitions: partitions, replicationFactor }], waitForLeaders: true });
+      const topics = [{ topic, numPartitions: partitions, replicationFactor }];
+      await admin.createTopics({ topics, waitForLeaders: true }).catch((error: unknown) => {
+        throw creationError(error, topic);
+      });
     });
+  }
+
+  /** One that a broker keeps from the user has another answer than one that does not exist. */
+  hidden(topics: readonly string[]): Promise<readonly string[]> {
+    return this.#cluster.hidden(topics);
   }
 
   partitionsOf(topics: readonly string[]): Promise<readonly Place[]> {
@@ -208,6 +217,18 @@ export class BrokerOffsets implements BrokerQuestions {
     // The first failure is reported, not this one.
     await connected?.then((admin) => admin.disconnect()).catch(() => {});
   }
+}
+
+/** kafkajs puts the brokers' reasons into an error that says only that there are some. */
+function creationError(error: unknown, topic: string): Error {
+  const { errors: [first] = [] } = error as { readonly errors?: readonly Error[] };
+  if (first === undefined || isPassing(first)) {
+    return first ?? (error as Error);
+  }
+  const detail = `the topic ${topic} could not be created: ${first.message}`;
+  return refusedIn(first) === null
+    ? new KafkaJsDriverError("client-crashed", detail, { cause: first })
+    : new KafkaJsDriverError("not-authorized", `${detail}. ${neededToCreate(topic)}`, { cause: first });
 }
 
 /** Whether it passes by itself, within seconds and without anybody's doing. */

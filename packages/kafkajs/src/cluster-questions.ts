@@ -4,7 +4,7 @@ import type { Kafka } from "kafkajs";
 import { createClusterKey } from "./create-cluster.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 import { landmarksIn } from "./landmarks.ts";
-import { type KafkaJsRequest, metadataRequest, type VersionRange } from "./metadata-request.ts";
+import { type DescribedTopics, type KafkaJsRequest, metadataRequest, type VersionRange } from "./metadata-request.ts";
 import { fetchedFrom } from "./wire/decoder-tap.ts";
 import type { FetchedPartition } from "./wire/fetch-response.ts";
 
@@ -60,7 +60,14 @@ export class ClusterQuestions {
 
   /** The ids of these topics, null for one that does not exist; empty if ids cannot be known. */
   topicIds(topics: readonly string[]): Promise<TopicIdsByName> {
-    return topics.length === 0 ? Promise.resolve(none) : this.#ask((cluster) => askIds(cluster, topics), none);
+    return topics.length === 0
+      ? Promise.resolve(none)
+      : this.#ask(async (cluster) => (await askTopics(cluster, topics))?.ids ?? none, none);
+  }
+
+  /** Those of these topics that the brokers keep from the user; empty if that cannot be known. */
+  hidden(topics: readonly string[]): Promise<readonly string[]> {
+    return this.#ask(async (cluster) => (await askTopics(cluster, topics))?.hidden ?? [], []);
   }
 
   /** The records of the batch that contains an offset; empty if it cannot be fetched or does not exist. */
@@ -122,10 +129,10 @@ async function connected(makeCluster: MakeCluster): Promise<Cluster> {
 }
 
 /** Asks the same broker for as long as it answers, because another one may be late and still know a deleted topic. */
-async function askIds({ brokerPool }: Cluster, topics: readonly string[]): Promise<TopicIdsByName> {
+async function askTopics({ brokerPool }: Cluster, topics: readonly string[]): Promise<DescribedTopics | null> {
   const { seedBroker } = brokerPool;
   const request = metadataRequest(seedBroker?.versions ?? {}, topics);
-  return request === null || seedBroker === undefined ? none : seedBroker.connectionPool.send(request);
+  return request === null || seedBroker === undefined ? null : seedBroker.connectionPool.send(request);
 }
 
 /** Fetches one batch. Null if the partition has no leader, or has nothing there. */

@@ -23,10 +23,12 @@ const {
   >
 >;
 
+const reading = { groupId: "stock", topics: ["shop.a"] };
+
 describe("what kafkajs fails with, in words", () => {
   test("a refused connection names the brokers and what to look at, also behind retries", () => {
     const refused = new KafkaJSConnectionError("Connection error: connect ECONNREFUSED 127.0.0.1:1", { broker: "127.0.0.1:1" });
-    const error = explainFailure(new KafkaJSNumberOfRetriesExceeded(refused, { retryCount: 5, retryTime: 1 }), "127.0.0.1:1");
+    const error = explainFailure(new KafkaJSNumberOfRetriesExceeded(refused, { retryCount: 5, retryTime: 1 }), "127.0.0.1:1", reading);
     expect(error.message).toBe(
       "[brokers-unreachable] cannot reach brokers 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1. Is Kafka running, and is this address one of its advertised listeners?",
     );
@@ -35,14 +37,16 @@ describe("what kafkajs fails with, in words", () => {
   test("an address that brokers advertise, and that cannot be reached, is named, and not those that were given", () => {
     const refused = new KafkaJSConnectionError("Connection error: getaddrinfo ENOTFOUND kafka", { broker: "kafka:29092" });
     const failure = new KafkaJSNumberOfRetriesExceeded(refused, { retryCount: 5, retryTime: 1 });
-    expect(explainFailure(failure, "localhost:9092, localhost:9093").message).toBe(
+    expect(explainFailure(failure, "localhost:9092, localhost:9093", reading).message).toBe(
       "[brokers-unreachable] brokers localhost:9092, localhost:9093 tell clients to connect to kafka:29092, which fails here: getaddrinfo ENOTFOUND kafka. Is that broker running, and can this machine reach what it advertises? Set its advertised.listeners, or connectTo",
     );
-    expect(explainFailure(failure, "localhost:9092, kafka:29092").message).toContain("cannot reach brokers localhost:9092, kafka:29092");
+    expect(explainFailure(failure, "localhost:9092, kafka:29092", reading).message).toContain(
+      "cannot reach brokers localhost:9092, kafka:29092",
+    );
   });
 
   test("refused credentials are told apart from a missing network", () => {
-    const error = explainFailure(new KafkaJSSASLAuthenticationError("SASL PLAIN authentication failed"), "b:9092");
+    const error = explainFailure(new KafkaJSSASLAuthenticationError("SASL PLAIN authentication failed"), "b:9092", reading);
     expect(error.code).toBe("authentication-failed");
     expect(error.message).toContain("Check sasl.mechanism");
   });
@@ -51,20 +55,20 @@ describe("what kafkajs fails with, in words", () => {
     const refusal = new KafkaJSProtocolError(
       Object.assign(new Error("Not authorized to access group"), { type: "GROUP_AUTHORIZATION_FAILED", code: 30 }),
     );
-    const error = explainFailure(new KafkaJSNonRetriableError(refusal, { cause: refusal }), "b:9092");
+    const error = explainFailure(new KafkaJSNonRetriableError(refusal, { cause: refusal }), "b:9092", reading);
     expect(error.code).toBe("not-authorized");
-    expect(error.message).toContain("Read on the topics and on the group");
+    expect(error.message).toContain("The user needs Read on the group stock");
   });
 
   test("an error of the driver's own comes through as it is, however deep kafkajs has put it", () => {
     const own = new KafkaJsDriverError("batch-unreadable", "a snappy batch is damaged");
-    expect(explainFailure(new KafkaJSNonRetriableError(own, { cause: own }), "b:9092")).toBe(own);
+    expect(explainFailure(new KafkaJSNonRetriableError(own, { cause: own }), "b:9092", reading)).toBe(own);
   });
 
   test("anything else is a crash with its cause", () => {
     const cause = new Error("boom");
-    const error = explainFailure(cause, "b:9092");
+    const error = explainFailure(cause, "b:9092", reading);
     expect([error.code, error.cause]).toEqual(["client-crashed", cause]);
-    expect(explainFailure("no error at all", "b:9092").code).toBe("client-crashed");
+    expect(explainFailure("no error at all", "b:9092", reading).code).toBe("client-crashed");
   });
 });

@@ -1,4 +1,4 @@
-import { isError } from "@cdckit/driver";
+import { isError, neededToRead, type RefusedResource, refusedResource } from "@cdckit/driver";
 import { isKafkaJsDriverError, KafkaJsDriverError } from "./errors.ts";
 
 /** The part of kafkajs' errors that is used here. */
@@ -9,12 +9,6 @@ export interface KafkaJsFailure extends Error {
   /** The address that it was about. */
   readonly broker?: string;
 }
-
-const authorizationTypes: ReadonlySet<string> = new Set([
-  "TOPIC_AUTHORIZATION_FAILED",
-  "GROUP_AUTHORIZATION_FAILED",
-  "CLUSTER_AUTHORIZATION_FAILED",
-]);
 
 const connectionNames: ReadonlySet<string> = new Set([
   "KafkaJSConnectionError",
@@ -36,8 +30,14 @@ export const coordinatorNotFound = "KafkaJSGroupCoordinatorNotFound";
  */
 export const loginUnfinished = "ILLEGAL_SASL_STATE";
 
+/** What a session reads, and in which group: a right that is missing is one of theirs. */
+export interface Reading {
+  readonly groupId: string;
+  readonly topics: readonly (string | RegExp)[];
+}
+
 /** kafkajs' failure as an error that says what to check. */
-export function explainFailure(error: unknown, brokers: string): KafkaJsDriverError {
+export function explainFailure(error: unknown, brokers: string, reading: Reading): KafkaJsDriverError {
   const chain = causesOf(error);
   const own = chain.find(isKafkaJsDriverError);
   if (own !== undefined) {
@@ -54,8 +54,9 @@ export function explainFailure(error: unknown, brokers: string): KafkaJsDriverEr
       },
     );
   }
-  if (root?.type !== undefined && authorizationTypes.has(root.type)) {
-    return new KafkaJsDriverError("not-authorized", `${text}. The user needs Read on the topics and on the group`, { cause: error });
+  const refused = refusedIn(error);
+  if (refused !== null) {
+    return new KafkaJsDriverError("not-authorized", `${text}. ${neededToRead(refused, reading)}`, { cause: error });
   }
   const advertised = chain.map(({ broker }) => broker).find((broker) => typeof broker === "string");
   const isAdvertised = advertised !== undefined && /:\d+$/.test(brokers) && !brokers.split(/,\s*/).includes(advertised);
@@ -76,11 +77,16 @@ export function explainFailure(error: unknown, brokers: string): KafkaJsDriverEr
   if (chain.some(({ name }) => name === coordinatorNotFound)) {
     return new KafkaJsDriverError(
       "brokers-unreachable",
-      `brokers ${brokers} do not say which of them coordinates the group. Do they answer, and may the user read the group?`,
+      `brokers ${brokers} do not say which of them coordinates the group ${reading.groupId}. Do they answer, and may the user read the group?`,
       { cause: error },
     );
   }
   return new KafkaJsDriverError("client-crashed", `kafkajs gave up: ${text}`, { cause: error });
+}
+
+/** What the brokers refuse the user, if that is the failure; null if it is another one. */
+export function refusedIn(error: unknown): RefusedResource | null {
+  return refusedResource(causesOf(error).map(({ code }) => code));
 }
 
 /** The error and its causes, outermost first. */

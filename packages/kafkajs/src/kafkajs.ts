@@ -101,7 +101,7 @@ async function connect(options: ResolvedKafkaJsOptions, subscription: Subscripti
     client.destroySockets();
     void client.brokerOffsets.close(); // not awaited: nobody needs its answer
   };
-  const diagnosis = new StartDiagnosis(options, client.brokers, signal);
+  const diagnosis = new StartDiagnosis(options, client.brokers, subscription);
   signal?.addEventListener("abort", giveUp);
   try {
     signal?.throwIfAborted(); // it may have been aborted while kafkajs was loaded

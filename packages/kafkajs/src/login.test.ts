@@ -32,7 +32,7 @@ test.each<[string, () => Promise<{ value: string }>, string]>([
 ])("if a function for a token %s, kafkajs tries again, and nothing of it is shown", async (_, provider, text) => {
   const error: unknown = await providerOf(provider)().catch((failure: unknown) => failure);
   expect(error).toMatchObject({ name: "KafkaJSConnectionError", retriable: true });
-  expect(explainFailure(error, "b:9092")).toMatchObject({
+  expect(explainFailure(error, "b:9092", { groupId: "g", topics: ["t"] })).toMatchObject({
     code: "authentication-failed",
     message: expect.stringContaining(text) as string,
   });

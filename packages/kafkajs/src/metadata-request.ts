@@ -11,6 +11,7 @@ const newestVersion = 12;
 const clusterOperationsTo = 10;
 const uuidBytes = 16;
 const unknownTopic = 3;
+const refusedTopic = 29;
 
 /** The versions of a request that a broker supports. */
 export interface VersionRange {
@@ -33,11 +34,18 @@ export interface KafkaJsRequest<Answer> {
   readonly logResponseError: boolean;
 }
 
+/** What a broker says of topics. */
+export interface DescribedTopics {
+  readonly ids: TopicIdsByName;
+  /** Topics that the user may not see, and of which a broker does not say whether they exist. */
+  readonly hidden: readonly string[];
+}
+
 /** The request for the ids of these topics, or null if the broker supports no version with topic ids. */
 export function metadataRequest(
   versions: Readonly<Record<number, VersionRange>>,
   topics: readonly string[],
-): KafkaJsRequest<TopicIdsByName> | null {
+): KafkaJsRequest<DescribedTopics> | null {
   const { minVersion, maxVersion } = versions[metadataApiKey] ?? { minVersion: 0, maxVersion: 0 };
   const apiVersion = Math.min(maxVersion, newestVersion);
   if (apiVersion < oldestVersion || minVersion > apiVersion) {
@@ -53,7 +61,7 @@ export function metadataRequest(
         return { buf: body, buffer: body };
       },
     },
-    response: { decode: async (bytes) => topicIdsOf(bytes), parse: async (ids) => ids },
+    response: { decode: async (bytes) => describedIn(bytes), parse: async (described) => described },
     logResponseError: false,
   };
 }
@@ -70,7 +78,7 @@ function requestBody(topics: readonly string[], version: number): Buffer {
   return Buffer.concat([noTags, uvarint(topics.length + 1), ...names, flags, noTags]);
 }
 
-function topicIdsOf(bytes: Buffer): TopicIdsByName {
+function describedIn(bytes: Buffer): DescribedTopics {
   const reader = new FlexibleReader(bytes);
   reader.skipTags();
   reader.skip(4); // the throttle time
@@ -84,6 +92,7 @@ function topicIdsOf(bytes: Buffer): TopicIdsByName {
   reader.text(); // the cluster's id
   reader.skip(4); // the controller
   const ids = new Map<string, string | null>();
+  const hidden: string[] = [];
   for (let topics = reader.arrayLength(); topics > 0; topics--) {
     const errorCode = reader.int16();
     const name = reader.text();
@@ -94,11 +103,13 @@ function topicIdsOf(bytes: Buffer): TopicIdsByName {
     reader.skipTags();
     if (errorCode === unknownTopic && name !== null) {
       ids.set(name, null);
+    } else if (errorCode === refusedTopic && name !== null) {
+      hidden.push(name);
     } else if (errorCode === 0 && name !== null && id.some((byte) => byte !== 0)) {
       ids.set(name, id.toString("base64url"));
     }
   }
-  return ids;
+  return { ids, hidden };
 }
 
 function skipPartitions(reader: FlexibleReader): void {

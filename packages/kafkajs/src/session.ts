@@ -46,7 +46,7 @@ export class KafkaJsSession implements DriverSession {
   readonly #ended: AbortController = new AbortController();
   readonly #restart: Restart = new Restart({
     start: () => this.#startKafkaJs(),
-    failed: (error) => this.#fail(explainFailure(error, this.#parts.brokers)),
+    failed: (error) => this.#fail(explainFailure(error, this.#parts.brokers, this.#parts.subscription)),
     over: this.#over.signal,
   });
   /** Open while kafkajs has crashed and has not joined again. */
@@ -155,7 +155,7 @@ export class KafkaJsSession implements DriverSession {
       putBack: (offset) => this.#commits.putBack(offset),
       makeError,
       over: this.#over.signal,
-      fail: (error) => this.#fail(explainFailure(error, brokers)),
+      fail: (error) => this.#fail(explainFailure(error, brokers, subscription)),
     });
   }
 
@@ -418,7 +418,7 @@ export class KafkaJsSession implements DriverSession {
       return;
     }
     void this.#givingUp.all("lost");
-    const explained = explainFailure(error, this.#parts.brokers);
+    const explained = explainFailure(error, this.#parts.brokers, this.#parts.subscription);
     if (restarts || this.#restart.after(error)) {
       const what =
         explained.code === "brokers-unreachable" ? "the connection to the brokers" : `the group ${this.#parts.subscription.groupId}`;

@@ -1,7 +1,8 @@
+import type { Subscription } from "@cdckit/consumer";
 import { checkBrokers } from "./check-connection.ts";
 import { type ConnectionAttempt, type ConnectionDiagnosis, diagnoseConnection } from "./connection-diagnosis.ts";
 import { isKafkaJsDriverError, KafkaJsDriverError } from "./errors.ts";
-import { causesOf, explainFailure } from "./explain-failure.ts";
+import { causesOf, explainFailure, type Reading, refusedIn } from "./explain-failure.ts";
 import type { KafkaJsConnection, ResolvedKafkaJsOptions } from "./options.ts";
 
 /** After this time a start is diagnosed, because kafkajs waits much longer for some ports. */
@@ -13,16 +14,18 @@ const maxSilences = 2;
 export class StartDiagnosis {
   readonly #config: KafkaJsConnection | null;
   readonly #brokers: string;
+  readonly #reading: Reading;
   readonly #signal: AbortSignal | undefined;
   /** No broker answered while the start was under way. If the start fails, this is the reason. */
   #silence: ConnectionDiagnosis | null = null;
 
   /** `brokers`: their addresses for messages. */
-  constructor({ client }: ResolvedKafkaJsOptions, brokers: string, signal: AbortSignal | undefined) {
+  constructor({ client }: ResolvedKafkaJsOptions, brokers: string, reading: Reading & Pick<Subscription, "signal">) {
     // A question to the brokers' own addresses would not say what is wrong on the way that connections take.
     this.#config = client.kind === "made" && client.config.connectTo === undefined ? client.config : null;
     this.#brokers = brokers;
-    this.#signal = signal;
+    this.#reading = reading;
+    this.#signal = reading.signal;
   }
 
   /** The result of the work. If the work takes long, the brokers are asked. If they will never accept the client, it rejects with that. */
@@ -46,9 +49,10 @@ export class StartDiagnosis {
     if (own !== undefined && (own.code !== "brokers-unreachable" || this.#silence === null)) {
       return own;
     }
-    const isOver = this.#signal?.aborted === true;
-    const diagnosis = isOver ? null : (this.#silence ?? (await this.#diagnose(failure, this.#signal)));
-    return diagnosis === null ? explainFailure(failure, this.#brokers) : this.#errorOf(diagnosis, failure);
+    // A right that is missing is named with its topic or its group, which the brokers would not say.
+    const isKnown = this.#signal?.aborted === true || refusedIn(failure) !== null;
+    const diagnosis = isKnown ? null : (this.#silence ?? (await this.#diagnose(failure, this.#signal)));
+    return diagnosis === null ? explainFailure(failure, this.#brokers, this.#reading) : this.#errorOf(diagnosis, failure);
   }
 
   async #refusal(over: AbortSignal): Promise<KafkaJsDriverError | null> {

@@ -5,7 +5,7 @@ import type { Transaction } from "kafkajs";
 import { type HeldPartitions, toKafkaJsOffsets } from "./assignments.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
-import { checkWritten, toTopicMessages } from "./outgoing.ts";
+import { checkWritten, refusedWrite, toTopicMessages } from "./outgoing.ts";
 import {
   connected,
   lateError,
@@ -69,7 +69,7 @@ export class Transactions {
     } catch (error) {
       givenUp.abort(error);
       await this.#letGo(assignment);
-      const explained = explain(error, topics);
+      const explained = explain(error, records, this.#parts.groupId);
       if (explained.code === "fenced") {
         this.#offsets.fence(offsets);
       }
@@ -199,14 +199,17 @@ async function commitOf(transaction: Transaction): Promise<void> {
 /** The brokers' answers to a producer whose transactional id another producer has taken over. */
 const fencedTypes: ReadonlySet<unknown> = new Set(["INVALID_PRODUCER_EPOCH", "PRODUCER_FENCED"]);
 
-function explain(error: unknown, topics: string): KafkaJsDriverError {
+function explain(error: unknown, records: readonly OutgoingRecord[], groupId: string): KafkaJsDriverError {
   if (error instanceof KafkaJsDriverError) {
     return error;
   }
+  const topics = topicsOf(records);
   const { type, message = String(error) } = error as { readonly type?: unknown; readonly message?: string };
-  return fencedTypes.has(type)
-    ? new KafkaJsDriverError("fenced", `another member writes for this partition now; nothing was written to ${topics}`, { cause: error })
-    : new KafkaJsDriverError("transaction-failed", `the transaction that writes to ${topics} failed and was aborted: ${message}`, {
-        cause: error,
-      });
+  if (fencedTypes.has(type)) {
+    return new KafkaJsDriverError("fenced", `another member writes for this partition now; nothing was written to ${topics}`, {
+      cause: error,
+    });
+  }
+  const detail = `the transaction that writes to ${topics} failed and was aborted: ${message}`;
+  return refusedWrite(error, detail, records, groupId) ?? new KafkaJsDriverError("transaction-failed", detail, { cause: error });
 }

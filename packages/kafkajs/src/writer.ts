@@ -1,7 +1,7 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
 import { bounded, RequestLine } from "@cdckit/driver";
 import { KafkaJsDriverError } from "./errors.ts";
-import { checkWritten, toTopicMessages } from "./outgoing.ts";
+import { checkWritten, refusedWrite, toTopicMessages } from "./outgoing.ts";
 import {
   connected,
   lateError,
@@ -47,7 +47,8 @@ export class Writer {
     } catch (error) {
       await this.#letGo();
       const reason = error instanceof Error ? error.message : String(error);
-      throw new KafkaJsDriverError("send-failed", `writing to ${topics} failed: ${reason}`, { cause: error });
+      const detail = `writing to ${topics} failed: ${reason}`;
+      throw refusedWrite(error, detail, records, null) ?? new KafkaJsDriverError("send-failed", detail, { cause: error });
     }
   }
 

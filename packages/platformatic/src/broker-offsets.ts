@@ -3,16 +3,19 @@ import type { TopicCreation } from "@cdckit/consumer";
 import {
   type BrokerQuestions,
   type LogEnds,
+  neededToCreate,
   originOf,
   type Place,
   placeOf,
   type Position,
+  refusedResource,
   type TopicIdsByName,
   type Tried,
 } from "@cdckit/driver";
 import { byTopic } from "./by-topic.ts";
 import type { Cluster } from "./cluster.ts";
-import { isRefusal } from "./explain-failure.ts";
+import { PlatformaticDriverError } from "./errors.ts";
+import { isRefusal, reasonOf } from "./explain-failure.ts";
 import { codes, codesOf, responseOf } from "./low-level-client.ts";
 import { coordinatorMoves, leaderMoves, type ListOffsetsAnswer, type OffsetsAnswer, type TopicMetadata } from "./requests.ts";
 import { topicIdText } from "./topic-id-text.ts";
@@ -49,10 +52,18 @@ export class BrokerOffsets implements BrokerQuestions {
         this.#cluster.ask(at, "question", "CreateTopics", [[created], createDeadlineMs, false]);
       await (controller === undefined ? this.#cluster.anywhere(create) : create(controller));
     }).catch((error: unknown) => {
+      if (refusedResource(codesOf(error)) !== null) {
+        const detail = `the topic ${topic} could not be created: ${reasonOf(error)}. ${neededToCreate(topic)}`;
+        throw new PlatformaticDriverError("not-authorized", detail, { cause: error });
+      }
       if (!codesOf(error).includes(codes.topicExists)) {
         throw error;
       }
     });
+  }
+
+  async hidden(topics: readonly string[]): Promise<readonly string[]> {
+    return (await this.#describe(topics)).flatMap(({ name, errorCode }) => (errorCode === codes.topicAuthorization ? (name ?? []) : []));
   }
 
   async topicIds(topics: readonly string[]): Promise<TopicIdsByName> {

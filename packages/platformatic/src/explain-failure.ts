@@ -1,17 +1,16 @@
-import { isError } from "@cdckit/driver";
+import { isError, neededToRead, neededToWrite, refusedResource } from "@cdckit/driver";
 import { isRecordBatchError } from "@cdckit/record-batch";
 import { isPlatformaticDriverError, PlatformaticDriverError } from "./errors.ts";
 import { type ClientError, codes, codesOf } from "./low-level-client.ts";
 
-const authorizations: ReadonlySet<number> = new Set([
-  codes.topicAuthorization,
-  codes.groupAuthorization,
-  codes.clusterAuthorization,
-  codes.transactionalIdAuthorization,
-]);
+/** What a session reads, and in which group: a right that is missing is one of theirs. */
+export interface Reading {
+  readonly groupId: string;
+  readonly topics: readonly (string | RegExp)[];
+}
 
 /** The client's failure as an error that says what to check. It never holds a password. */
-export function explainFailure(error: unknown, brokers: string): PlatformaticDriverError {
+export function explainFailure(error: unknown, brokers: string, reading: Reading): PlatformaticDriverError {
   const own = chainOf(error).find(isPlatformaticDriverError);
   if (own !== undefined) {
     return own;
@@ -25,12 +24,9 @@ export function explainFailure(error: unknown, brokers: string): PlatformaticDri
       cause,
     );
   }
-  if (codesOf(error).some((code) => authorizations.has(code))) {
-    return new PlatformaticDriverError(
-      "not-authorized",
-      `${reason}. The user needs Describe and Read on the topics, and Read on the group`,
-      cause,
-    );
+  const refused = refusedResource(codesOf(error));
+  if (refused !== null) {
+    return new PlatformaticDriverError("not-authorized", `${reason}. ${neededToRead(refused, reading)}`, cause);
   }
   if (codesOf(error).includes(codes.inconsistentProtocol)) {
     const detail =
@@ -49,6 +45,19 @@ export function explainFailure(error: unknown, brokers: string): PlatformaticDri
     );
   }
   return new PlatformaticDriverError("client-crashed", `@platformatic/kafka gave up: ${reason}`, cause);
+}
+
+/** The error of a write that the user may not do, with the right that is missing; null if it is another one. `groupId`: of a transaction. */
+export function refusedWrite(
+  error: unknown,
+  detail: string,
+  topics: readonly string[],
+  groupId: string | null,
+): PlatformaticDriverError | null {
+  const refused = refusedResource(codesOf(error));
+  return refused === null
+    ? null
+    : new PlatformaticDriverError("not-authorized", `${detail}. ${neededToWrite(refused, topics, groupId)}`, { cause: error });
 }
 
 /** Whether trying again cannot help: a login or a certificate was refused, or the listener speaks another protocol. */
@@ -99,7 +108,7 @@ function chainOf(error: unknown, depth = 0): readonly ClientError[] {
 }
 
 /** What the innermost errors say. The outer ones say only that something has failed. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const chain = chainOf(error);
   const inner = chain.filter(({ cause, errors = [] }) => !isError(cause) && errors.length === 0);
   const texts = [

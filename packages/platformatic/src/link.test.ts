@@ -62,7 +62,7 @@ test.each<[string, ClientLogin, readonly string[]]>([
   ["a frame that is too short for a response, after the handshake", plain, [handshake("PLAIN"), "0000000200ff"]],
   ["an empty message of SCRAM", scram, [handshake("SCRAM-SHA-256"), nothing]],
 ])("a login that is answered with %s ends its connection, and not the process", async (_, sasl, answers) => {
-  expect(explainFailure(await failureAt(answers, sasl), "b:1").code).toBe("protocol-mismatch");
+  expect(explainFailure(await failureAt(answers, sasl), "b:1", { groupId: "stock", topics: ["rows"] }).code).toBe("protocol-mismatch");
 });
 
 /** A hexadecimal frame with its length. */

@@ -56,7 +56,7 @@ test.each<[string, () => Promise<string>]>([
   const ofClient = await tokenOf(token)().catch((cause: unknown) =>
     Object.assign(new Error("the provider threw an error", { cause }), { code: "PLT_KFK_AUTHENTICATION" }),
   );
-  const error = explainFailure(ofClient, "b:9092");
+  const error = explainFailure(ofClient, "b:9092", { groupId: "stock", topics: ["rows"] });
   expect(error).toMatchObject({ code: "authentication-failed", message: expect.stringContaining("found TypeError thrown") as string });
   expect(inspect(ofClient, { depth: 10 })).not.toContain("secret123");
   expect(isRefusal(ofClient)).toBe(false);

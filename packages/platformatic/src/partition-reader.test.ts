@@ -25,7 +25,7 @@ function setUp() {
     nameOf: (code) => `ERROR_${code}`,
     ready: () => {},
     wake: () => {},
-    fail: (error) => void seen.push(`fails: ${explainFailure(error, "b:1").message}`),
+    fail: (error) => void seen.push(`fails: ${explainFailure(error, "b:1", { groupId: "stock", topics: ["rows"] }).message}`),
   } as Pick<PartitionReaderParts, "waits" | "nameOf" | "fail"> as unknown as PartitionReaderParts); // as much as is asked
   const take = (errorCode: number): void => reader.take(held, answer(held, errorCode), 0n);
   return { seen, take };
@@ -40,7 +40,7 @@ test("a user who may not read the topic fails the session, with the right that i
   const { seen, take } = setUp();
   take(codes.topicAuthorization);
   expect(seen).toEqual([
-    "fails: [not-authorized] a fetch of rows[3] was answered with ERROR_29. The user needs Describe and Read on the topics, and Read on the group",
+    "fails: [not-authorized] a fetch of rows[3] was answered with ERROR_29. The user needs Describe and Read on the topic rows",
   ]);
 });
 

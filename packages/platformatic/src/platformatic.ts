@@ -70,7 +70,7 @@ async function connect(options: ResolvedPlatformaticOptions, subscription: Subsc
     return session;
   } catch (error) {
     cluster.close();
-    throw signal?.aborted === true ? signal.reason : explainFailure(error, cluster.brokers);
+    throw signal?.aborted === true ? signal.reason : explainFailure(error, cluster.brokers, subscription);
   } finally {
     signal?.removeEventListener("abort", onAbort);
   }

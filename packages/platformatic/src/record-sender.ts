@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { OutgoingRecord } from "@cdckit/consumer";
-import { placeOf } from "@cdckit/driver";
+import { neededToWrite, placeOf } from "@cdckit/driver";
 import type { Cluster } from "./cluster.ts";
 import { PlatformaticDriverError } from "./errors.ts";
 import { codes, codesOf, responseOf } from "./low-level-client.ts";
@@ -148,6 +148,11 @@ export class RecordSender {
   async #partitionCounts(topics: readonly string[]): Promise<ReadonlyMap<string, number>> {
     for (const deadline = performance.now() + missingDeadlineMs; ; ) {
       const metadata = await this.#cluster.metadata(topics);
+      const hidden = metadata.topics.flatMap(({ name, errorCode }) => (errorCode === codes.topicAuthorization ? (name ?? []) : []));
+      if (hidden.length > 0) {
+        const detail = `the brokers do not say whether there is a topic ${hidden.join(", ")}`;
+        throw new PlatformaticDriverError("not-authorized", `${detail}. ${neededToWrite("topic", hidden, null)}`);
+      }
       const counts = new Map(metadata.topics.map(({ name, partitions }) => [name ?? "", partitions.length]));
       const missing = topics.filter((topic) => (counts.get(topic) ?? 0) === 0);
       if (missing.length === 0) {

@@ -278,13 +278,13 @@ export class PlatformaticSession implements DriverSession {
   }
 
   #answered(failure: unknown): void {
-    const { sink, cluster } = this.#parts;
+    const { sink, cluster, subscription } = this.#parts;
     if (failure === null) {
       this.#connecting?.end();
       this.#connecting = undefined;
     } else if (!this.#isOver) {
       this.#connecting ??= sink.waiting?.({ what: "the connection to the brokers", host: cluster.brokers });
-      this.#connecting?.failed(explainFailure(failure, cluster.brokers));
+      this.#connecting?.failed(explainFailure(failure, cluster.brokers, subscription));
     }
   }
 
@@ -294,7 +294,8 @@ export class PlatformaticSession implements DriverSession {
       this.#assignments.endReading();
       this.#stopReading();
       this.#starter.commitStarts(error); // before the commits of the consumer, which are of what it has handled
-      this.#parts.sink.failed(explainFailure(error, this.#parts.cluster.brokers));
+      const { sink, cluster, subscription } = this.#parts;
+      sink.failed(explainFailure(error, cluster.brokers, subscription));
     }
   }
 

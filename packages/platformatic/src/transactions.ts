@@ -8,6 +8,7 @@ import { byTopic } from "./by-topic.ts";
 import type { Cluster } from "./cluster.ts";
 import { toTopics } from "./commit-requests.ts";
 import { PlatformaticDriverError, makeError } from "./errors.ts";
+import { reasonOf, refusedWrite } from "./explain-failure.ts";
 import type { GroupMember, Identity } from "./group-member.ts";
 import { codes, codesOf } from "./low-level-client.ts";
 import { type ClientRecord, topicsOf } from "./outgoing.ts";
@@ -63,7 +64,6 @@ export class Transactions {
   /** The caller waits for each transaction before the next. */
   async transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
     this.#offsets.refuseUnlessCurrent(offsets);
-    const topics = topicsOf(records);
     const late = (): Error =>
       new PlatformaticDriverError(
         "transaction-failed",
@@ -77,7 +77,7 @@ export class Transactions {
     } catch (error) {
       givenUp.abort(error);
       this.#opened = undefined;
-      const explained = explain(error, topics);
+      const explained = explain(error, records, this.#parts.groupId);
       if (explained.code === "fenced") {
         this.#offsets.fence(offsets);
       }
@@ -129,8 +129,7 @@ export class Transactions {
       if (codesOf(error).some((code) => fencedCodes.has(code) || abortedCodes.has(code))) {
         throw error;
       }
-      const { message = String(error) } = error as Partial<Error>;
-      const detail = `the commit failed, and it is not known whether it was carried out: ${message}`;
+      const detail = `the commit failed, and it is not known whether it was carried out: ${reasonOf(error)}`;
       throw new PlatformaticDriverError("transaction-failed", detail, { cause: error });
     });
   }
@@ -223,16 +222,17 @@ export class Transactions {
   }
 }
 
-function explain(error: unknown, topics: string): PlatformaticDriverError {
+function explain(error: unknown, records: readonly OutgoingRecord[], groupId: string): PlatformaticDriverError {
   if (error instanceof PlatformaticDriverError) {
     return error;
   }
-  const { message = String(error) } = (error ?? {}) as Partial<Error>;
-  return codesOf(error).some((code) => fencedCodes.has(code))
-    ? new PlatformaticDriverError("fenced", `another member writes for this partition now; nothing was written to ${topics}`, {
-        cause: error,
-      })
-    : new PlatformaticDriverError("transaction-failed", `the transaction that writes to ${topics} failed and was aborted: ${message}`, {
-        cause: error,
-      });
+  const topics = topicsOf(records);
+  if (codesOf(error).some((code) => fencedCodes.has(code))) {
+    return new PlatformaticDriverError("fenced", `another member writes for this partition now; nothing was written to ${topics}`, {
+      cause: error,
+    });
+  }
+  const detail = `the transaction that writes to ${topics} failed and was aborted: ${reasonOf(error)}`;
+  const names = [...new Set(records.map(({ topic }) => topic))];
+  return refusedWrite(error, detail, names, groupId) ?? new PlatformaticDriverError("transaction-failed", detail, { cause: error });
 }

@@ -1,7 +1,8 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
 import { bounded, RequestLine } from "@cdckit/driver";
 import type { Cluster } from "./cluster.ts";
-import { PlatformaticDriverError } from "./errors.ts";
+import { isPlatformaticDriverError, PlatformaticDriverError } from "./errors.ts";
+import { reasonOf, refusedWrite } from "./explain-failure.ts";
 import { topicsOf } from "./outgoing.ts";
 import { initProducer, RecordSender, writeDeadlineMs } from "./record-sender.ts";
 
@@ -27,8 +28,12 @@ export class Writer {
     try {
       await this.#line.send(() => this.#send(records));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new PlatformaticDriverError("send-failed", `writing to ${topics} failed: ${reason}`, { cause: error });
+      if (isPlatformaticDriverError(error) && error.code === "not-authorized") {
+        throw error; // it names the topic and the right
+      }
+      const detail = `writing to ${topics} failed: ${reasonOf(error)}`;
+      const names = records.map(({ topic }) => topic);
+      throw refusedWrite(error, detail, [...new Set(names)], null) ?? new PlatformaticDriverError("send-failed", detail, { cause: error });
     }
   }
 
