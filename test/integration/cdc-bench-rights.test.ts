@@ -13,6 +13,7 @@ import {
   Kafka,
   logLevel,
   ResourcePatternTypes,
+  type TopicMessages,
 } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { missingForKafka, password, type SecuredKafka, startSecuredKafka, username } from "./secured-kafka.ts";
@@ -54,11 +55,8 @@ describe.skipIf(skipReason !== "")("cdc-bench for a user without all rights", { 
       admin,
       [readable, seen, hidden].map((topic) => ({ topic, numPartitions: 1 })),
     );
-    const producer = client.producer();
-    await producer.connect();
     const messages = [{ value: '{"id":1}' }];
-    await producer.sendBatch({ topicMessages: [readable, seen].map((topic) => ({ topic, messages })) });
-    await producer.disconnect();
+    await produce([readable, seen].map((topic) => ({ topic, messages })));
     await allow(readable, AclOperationTypes.READ);
     await allow(seen, AclOperationTypes.DESCRIBE);
     await untilSeen();
@@ -69,6 +67,13 @@ describe.skipIf(skipReason !== "")("cdc-bench for a user without all rights", { 
     await kafka.stop();
     rmSync(state, { recursive: true });
   });
+
+  async function produce(topicMessages: TopicMessages[]): Promise<void> {
+    const producer = new Kafka({ brokers: [kafka.plain], logLevel: logLevel.NOTHING }).producer();
+    await producer.connect();
+    await producer.sendBatch({ topicMessages });
+    await producer.disconnect();
+  }
 
   function allow(topic: string, operation: AclOperationTypes): Promise<void> {
     return allowOn(
@@ -132,6 +137,31 @@ describe.skipIf(skipReason !== "")("cdc-bench for a user without all rights", { 
       expect(stdout).toMatch(/PROBLEM +decode +\[not-authorized\] /);
       expect(stdout).not.toContain("inspect --explain");
     }
+  });
+
+  test("who may not make a topic hears of the right, and not of brokers that are away", async () => {
+    const { code, stderr } = await cdcBench(["produce", "--prefix", "made", "--formats", "json", "--rows", "10", "--create-topics"]);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/the user may not do this \(topic\): it needs Create on the topics made-json\.sales\.salesorderdetail/);
+  });
+
+  test("a redrive to a topic that the user may not see passes no dead letter over", async () => {
+    const [dead, groupId] = ["rights.dead", "redriven"];
+    await createTopics(admin, [{ topic: dead, numPartitions: 1 }]);
+    await allow(dead, AclOperationTypes.READ);
+    await allowOn(
+      { resourceType: AclResourceTypes.GROUP, resourceName: groupId, resourcePatternType: ResourcePatternTypes.LITERAL },
+      AclOperationTypes.READ,
+    );
+    const headers = { "__connect.errors.topic": hidden, "__connect.errors.partition": "0", "__connect.errors.offset": "0" };
+    await produce([{ topic: dead, messages: [{ value: "{}", headers }] }]);
+    let ended = await cdcBench(["redrive", "-t", dead, "--group", groupId]);
+    while (ended.stderr.includes(dead) || ended.stderr.includes("(group)")) {
+      ended = await cdcBench(["redrive", "-t", dead, "--group", groupId]); // the broker has not heard of the new rights
+    }
+    expect(ended.code, ended.stdout).toBe(3);
+    expect(ended.stderr).toMatch(/it needs Describe and Write on the topic rights\.hidden, if there is one/);
+    expect((await admin.fetchOffsets({ groupId, topics: [dead] }))[0]?.partitions).toMatchObject([{ offset: "-1" }]);
   });
 
   test("without the right to delete groups, commands measure, and say once that their groups stay", async () => {

@@ -39,6 +39,8 @@ export interface GroupMember {
 export interface Cluster {
   /** The names of all topics. */
   topicNames(): Promise<readonly string[]>;
+  /** Rejects with the right that is missing if the user may not see one of these topics, which is then missing in `topicNames`. */
+  requireSeen(topics: readonly string[], rights: string): Promise<void>;
   /** Where topics start and end now. A topic that does not exist is an error with its name. */
   extentsOf(topics: readonly string[]): Promise<readonly TopicExtent[]>;
   /** What open transactions hold back behind the ends of these extents. Topics without one are left out. */
@@ -159,7 +161,7 @@ class AdminCluster implements Cluster {
     const existing = new Set(await this.topicNames());
     const missing = topics.filter((topic) => !existing.has(topic));
     if (missing.length > 0) {
-      await this.#refuseUnseen(missing);
+      await this.requireSeen(missing, "Describe and Read");
       throw missingTopics(missing, existing);
     }
     return Promise.all(topics.map((topic) => this.#asked(() => extentOf(this.#admin, topic))));
@@ -223,12 +225,12 @@ class AdminCluster implements Cluster {
     await this.#admin.disconnect();
   }
 
-  /** A topic that the user may not see is missing in the list. It is no mistake in its name that is to be looked for. */
-  async #refuseUnseen(missing: readonly string[]): Promise<void> {
-    for (const topic of missing) {
+  /** It is no mistake in the name of such a topic that is to be looked for. */
+  async requireSeen(topics: readonly string[], rights: string): Promise<void> {
+    for (const topic of topics) {
       const refusal = await topicRefusal(this.#kafka, topic);
       if (refusal !== null) {
-        throw await explainRefusal(this.#connection, refusal, `it needs Describe and Read on the topic ${topic}, if there is one`);
+        throw await explainRefusal(this.#connection, refusal, `it needs ${rights} on the topic ${topic}, if there is one`);
       }
     }
   }

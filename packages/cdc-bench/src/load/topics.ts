@@ -35,9 +35,24 @@ export async function createTopics(connection: ClusterConnection, topics: readon
       replicationFactor,
       configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
     }));
-    await untilAnswered(() => admin.createTopics({ topics: wanted, waitForLeaders: false })); // a busy broker may not know them yet: waited for below
+    // A busy broker may not know them yet: waited for below.
+    await untilAnswered(() => admin.createTopics({ topics: wanted, waitForLeaders: false })).catch((error: unknown) =>
+      refuseCreation(connection, error, topics),
+    );
     await untilLed(kafka, topics);
   });
+}
+
+/** kafkajs puts the reason for each topic into an error that says only that there are some. */
+async function refuseCreation(connection: ClusterConnection, error: unknown, topics: readonly NewTopic[]): Promise<never> {
+  const { errors: [first] = [] } = error as { readonly errors?: readonly (Error & { readonly type?: string; readonly topic?: string })[] };
+  if (first === undefined) {
+    throw error;
+  }
+  const names = topics.map(({ topic }) => topic).join(", ");
+  throw first.type?.endsWith("_AUTHORIZATION_FAILED") === true
+    ? await explainRefusal(connection, first, `it needs Create on the topics ${names}`)
+    : new BenchError("connection", `${first.topic ?? names} could not be created: ${first.message}`, { cause: first });
 }
 
 type KafkaAdmin = ReturnType<Kafka["admin"]>;

@@ -47,6 +47,7 @@ async function redrive(broker: MemoryBroker, options: Partial<RedriveRunOptions>
     isDryRun: false,
     fromStart: asksOfFailure(filter),
     interrupt: new AbortController().signal,
+    requireSeen: async () => {},
     decided: () => {},
     ...options,
   });
@@ -104,6 +105,16 @@ describe("a redrive", () => {
     expect(await redrive(broker)).toMatchObject({ redriven: 12, records: 12, refused: 0 });
     expect(valuesIn(broker)).toEqual(["0 2 4 6 8 10", "1 3 5 7 9 11"]);
     expect(committedIn(broker)).toEqual([6n, 6n]);
+  });
+
+  test("passes nothing over because of a topic that the user may not see", async () => {
+    const broker = brokerOfDeadLetters();
+    const plan = new RedrivePlan({ filter: everything, to: null, maxRedrives: 3, deadLetterTopic: "dead", hasTopic: () => false });
+    const requireSeen = async (topic: string): Promise<void> => {
+      throw new Error(`may not see ${topic}`);
+    };
+    await expect(redrive(broker, { plan, requireSeen })).rejects.toThrow("may not see orders");
+    expect(committedIn(broker)).toEqual([null, null]);
   });
 
   test("that is limited goes on with the next run, and writes nothing twice", async () => {

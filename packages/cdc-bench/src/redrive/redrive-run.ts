@@ -1,4 +1,5 @@
 import {
+  deadLetterOf,
   type DriverSession,
   type DriverSink,
   type FetchedBatch,
@@ -60,6 +61,8 @@ export interface RedriveRunOptions {
    */
   readonly maxIdleMs?: number;
   readonly maxForeignMs?: number;
+  /** Rejects if a topic that is taken for missing is one that the user may not see: its records must not be passed over. */
+  readonly requireSeen: (topic: string) => Promise<void>;
   /** Told after every record that is done with. */
   readonly decided: () => void;
 }
@@ -258,6 +261,7 @@ export class RedriveRun implements DriverSink {
 
   async #write(session: DriverSession, assignment: PartitionAssignment, chunk: readonly Decided[]): Promise<void> {
     const { tally, limit, isDryRun, decided } = this.#options;
+    await this.#requireSeen(chunk);
     const records = chunk.flatMap(({ decision }) => (decision.kind === "send" ? [decision.record] : []));
     if (!isDryRun && records.length > 0) {
       await send(session, records);
@@ -272,6 +276,13 @@ export class RedriveRun implements DriverSink {
     }
     if (tally.redriven >= limit) {
       this.#over();
+    }
+  }
+
+  async #requireSeen(chunk: readonly Decided[]): Promise<void> {
+    const missing = chunk.filter(({ decision }) => decision.kind === "leave" && decision.reason === "topic-missing");
+    for (const topic of new Set(missing.map(({ dead }) => deadLetterOf(dead)?.topic ?? ""))) {
+      await this.#options.requireSeen(topic);
     }
   }
 

@@ -42,7 +42,9 @@ async function redriveTopic(flags: RedriveFlags, connection: ClusterConnection, 
   try {
     const partitions = await partitionsOf(cluster, deadLetterTopic, groupId);
     const topics = new Set(await cluster.topicNames());
+    const requireSeen = (name: string): Promise<void> => cluster.requireSeen([name], "Describe and Write");
     if (to !== null && !topics.has(to)) {
+      await requireSeen(to);
       throw new BenchError("too-few-messages", `there is no topic ${to} to write to.`);
     }
     const total = partitions.reduce((sum, { startOffset, endOffset, committed }) => {
@@ -59,6 +61,7 @@ async function redriveTopic(flags: RedriveFlags, connection: ClusterConnection, 
       tally,
       limit,
       isDryRun,
+      requireSeen,
       fromStart: asksOfFailure(filter),
       interrupt: terminal.interrupt,
       ...(terminal.logger && { logger: terminal.logger }),

@@ -63,7 +63,7 @@ export async function openBatchWriter(connection: ClusterConnection, topics: rea
     await cluster.addMultipleTargetTopics(topics);
   } catch (error) {
     await cluster.disconnect().catch(() => {});
-    throw await explainRefusal(connection, error);
+    throw await explainRefusal(connection, error, `it needs Describe and Write on the topics ${topics.join(", ")}`);
   }
   return new ClusterWriter(cluster, connection, acks);
 }
