@@ -32,6 +32,7 @@ describe.skipIf(skipReason !== "").concurrent("a user without all rights", { met
     secured = await startSecuredKafka({
       "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
       "super.users": "User:ANONYMOUS", // the listener without a login: the broker's own, and that of this test
+      "listener.name.login.scram-sha-256.connections.max.reauth.ms": "3000", // a login is refreshed within a test's patience
     });
     admin = new Kafka({ brokers: [secured.plain], logLevel: logLevel.NOTHING }).admin();
     await admin.connect();
@@ -70,6 +71,38 @@ describe.skipIf(skipReason !== "").concurrent("a user without all rights", { met
       await user.disconnect();
     }
   }
+
+  test("a login that is refused while a consumer runs ends it, with every driver: it would try the same password for ever", async () => {
+    const [topic, groups] = [uniqueName("rotated"), uniqueName("rotated")];
+    await createTopics(admin, [{ topic, numPartitions: 1 }]);
+    await allow(AclResourceTypes.TOPIC, topic, AclOperationTypes.READ);
+    await allow(AclResourceTypes.GROUP, groups, AclOperationTypes.READ, ResourcePatternTypes.PREFIXED);
+    await untilSeen(topic);
+    await write(topic);
+    const brokers = [secured.sasl];
+    const sasl = () => ({ mechanism: "scram-sha-256", username, password }) as const;
+    const made: readonly KafkaDriver[] = [
+      kafkajs({ brokers, sasl: sasl(), reauthenticationThreshold: 1_000 }),
+      ...platformaticClients.map(({ major: _, ...client }) => platformatic({ brokers, sasl: sasl(), ...client })),
+      ...(withoutConfluent === null ? [confluent({ brokers, sasl: sasl(), heartbeatIntervalMs: 1_000 })] : []),
+    ];
+    const handled: Promise<void>[] = [];
+    const ends = made.map((driver, i) => {
+      const options = { driver, groupId: `${groups}-${i}`, topics: [topic], signals: false, logger: false } as const;
+      const consumer = createConsumer(options);
+      handled.push(new Promise((resolve) => consumer.on("*", () => resolve())));
+      return consumer.run().then(
+        () => null,
+        (error: unknown) => error,
+      );
+    });
+    await Promise.race([Promise.all(handled), ...ends]);
+    await secured.setPassword("canary-another-password");
+    for (const end of await Promise.all(ends)) {
+      expect(end).toMatchObject({ code: "authentication-failed" });
+      expect(`${String(end)}${JSON.stringify(end)}`).not.toContain("canary");
+    }
+  });
 
   describe.each(drivers)("%s", (_name, make) => {
     test("who may see a topic and not read it ends the consumer with what is missing", async () => {

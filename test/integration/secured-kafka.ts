@@ -23,6 +23,8 @@ export interface SecuredKafka {
   /** The files that a client is given. */
   readonly files: { readonly ca: string; readonly cert: string; readonly key: string };
   readonly client: SelfSigned;
+  /** Gives the user another password for SCRAM. */
+  setPassword(text: string): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -61,13 +63,23 @@ export async function startSecuredKafka(config: Readonly<Record<string, string>>
     rmSync(dir, { recursive: true, force: true });
   };
   try {
-    await addScramUser(kafka);
+    await setScramPassword(kafka, password);
   } catch (error) {
     await stop();
     throw error;
   }
   const at = (port: number): string => `127.0.0.1:${port}`;
-  return { plain: kafka.brokers, sasl: at(login), tls: at(tls), saslTls: at(loginTls), mutualTls: at(mutualTls), files, client, stop };
+  return {
+    plain: kafka.brokers,
+    sasl: at(login),
+    tls: at(tls),
+    saslTls: at(loginTls),
+    mutualTls: at(mutualTls),
+    files,
+    client,
+    setPassword: (text) => setScramPassword(kafka, text),
+    stop,
+  };
 }
 
 function security(keystore: string, truststore: string): Record<string, string> {
@@ -89,9 +101,9 @@ function security(keystore: string, truststore: string): Record<string, string> 
 }
 
 /** A call for each mechanism: Kafka refuses to change a user twice in one. */
-function addScramUser(kafka: { readonly brokers: string; readonly classPath: string }): Promise<unknown> {
+function setScramPassword(kafka: { readonly brokers: string; readonly classPath: string }, text: string): Promise<unknown> {
   const user = ["--bootstrap-server", kafka.brokers, "--alter", "--entity-type", "users", "--entity-name", username];
-  const setting = (mechanism: string): string => `${mechanism}=[iterations=4096,password=${password}]`;
+  const setting = (mechanism: string): string => `${mechanism}=[iterations=4096,password=${text}]`;
   return Promise.all(
     ["SCRAM-SHA-256", "SCRAM-SHA-512"].map((mechanism) =>
       runKafkaTool(kafka, "kafka.admin.ConfigCommand", [...user, "--add-config", setting(mechanism)]),

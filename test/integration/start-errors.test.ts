@@ -1,3 +1,4 @@
+import { selfSigned } from "./self-signed.ts";
 import { createServer as createHttp, type Server as HttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { createConsumer } from "@cdckit/consumer";
@@ -96,6 +97,12 @@ describe.skipIf(skipReason !== "")("a start that cannot succeed", { meta: { skip
       () => ({ brokers: [kafka.mutualTls], ssl: { rejectUnauthorized: false } }),
       "authentication-failed",
       "wants a certificate of the client: set `ssl.cert`",
+    ],
+    [
+      "the key of another certificate",
+      () => ({ brokers: [kafka.mutualTls], ssl: { rejectUnauthorized: false, cert: kafka.client.cert, key: selfSigned("other").key } }),
+      "authentication-failed",
+      "the key that is given is not that of the certificate",
     ],
     ["an HTTP port", () => ({ brokers: [at(http)] }), "protocol-mismatch", "speaks HTTP"],
     ["an HTTP port that keeps the connection", () => ({ brokers: [at(patientHttp)] }), "protocol-mismatch", "speaks HTTP"],

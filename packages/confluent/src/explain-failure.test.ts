@@ -35,6 +35,12 @@ test.each<[string, number, string | null, string]>([
     "b:1/bootstrap: Disconnected while requesting ApiVersion: might be caused by incorrect security.protocol configuration (connecting to a SSL listener?)",
     "protocol-mismatch",
   ],
+  [
+    "a certificate of the client that has expired",
+    -195,
+    "ssl://b:1/bootstrap: Receive failed: error:0A000416:SSL routines::sslv3 alert certificate unknown: SSL alert number 46",
+    "authentication-failed",
+  ],
   ["a right that is missing", 29, null, "not-authorized"],
   ["anything else", -172, null, "client-crashed"],
 ])("%s", (_, code, line, expected) => {

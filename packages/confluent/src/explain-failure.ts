@@ -39,7 +39,7 @@ export function explainFailure(
     const reason = (lastFailure ?? message).replace(/\.?\s*$/, "");
     return new ConfluentDriverError(
       "brokers-unreachable",
-      `cannot reach brokers ${brokers}: ${reason}. Is Kafka running, and is this address one of its advertised listeners?`,
+      `cannot reach brokers ${brokers}: ${reason}. Is Kafka running, and is this address one of its advertised listeners? A listener that wants TLS or a login may also end connections without a word`,
       cause,
     );
   }
@@ -49,6 +49,9 @@ export function explainFailure(
       "another member of the group has the same groupInstanceId, and its place. Give each member an id of its own",
       cause,
     );
+  }
+  if (/key values mismatch/.test(message)) {
+    return new ConfluentDriverError("authentication-failed", "the certificates do not fit: ssl.key is not the key of ssl.cert", cause);
   }
   return new ConfluentDriverError("client-crashed", `librdkafka gave up: ${code === codes.fatal ? (fatal ?? message) : message}`, cause);
 }
@@ -92,11 +95,13 @@ export function refusal(
     };
   }
   if (
-    /certificate verify failed|certificate required|bad certificate|unknown ca|self.signed certificate|certificate has expired/i.test(line)
+    /certificate verify failed|certificate (required|unknown|expired)|bad certificate|unknown ca|self.signed certificate|certificate has expired/i.test(
+      line,
+    )
   ) {
     return {
       code: "authentication-failed",
-      detail: `the certificates do not fit: ${line}. Check ssl.ca, which names the authority that signs the brokers' certificates, and ssl.cert with ssl.key`,
+      detail: `the certificates do not fit: ${line}. Check ssl.ca, which names the authority that signs the brokers' certificates, whether these have expired or lack the names in brokers, and ssl.cert with ssl.key`,
     };
   }
   if (/wrong version number|SSL handshake failed|connecting to a PLAINTEXT broker listener/i.test(line)) {

@@ -25,7 +25,7 @@ import type { ClientLog } from "./client-log.ts";
 import { CommitRequests } from "./commit-requests.ts";
 import { ConsumeLoop, type Taken } from "./consume-loop.ts";
 import { ConfluentDriverError, makeError } from "./errors.ts";
-import { explainFailure } from "./explain-failure.ts";
+import { explainFailure, refusal } from "./explain-failure.ts";
 import { GivingUp } from "./giving-up.ts";
 import { GroupLease } from "./group-lease.ts";
 import { HandOver } from "./hand-over.ts";
@@ -345,9 +345,17 @@ export class ConfluentSession implements DriverSession {
     if (isConnected) {
       this.#connecting?.end();
       this.#connecting = undefined;
-    } else if (this.#reportsWithoutConnection >= reportsUntilCertain && this.#connecting === undefined) {
-      this.#connecting = sink.waiting?.({ what: "the connection to the brokers", host: brokers });
-      this.#connecting?.failed(new ConfluentDriverError("brokers-unreachable", log.lastFailure ?? "no broker is connected"));
+    } else if (this.#reportsWithoutConnection >= reportsUntilCertain) {
+      const why = log.lastFailure === null ? null : refusal(log.lastFailure, brokers);
+      if (why?.code === "authentication-failed") {
+        // librdkafka would try the same password for ever, and a process that is let live never reads a new one.
+        this.#fail(new ConfluentDriverError(why.code, why.detail));
+        return;
+      }
+      if (this.#connecting === undefined) {
+        this.#connecting = sink.waiting?.({ what: "the connection to the brokers", host: brokers });
+        this.#connecting?.failed(new ConfluentDriverError("brokers-unreachable", log.lastFailure ?? "no broker is connected"));
+      }
     }
   }
 

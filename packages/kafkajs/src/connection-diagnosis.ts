@@ -177,6 +177,9 @@ function loginContrast(
 }
 
 function certificateFault(chain: readonly KafkaJsFailure[], names: SettingNames): ConnectionDiagnosis | null {
+  if (chain.some(({ message }) => /key values mismatch/.test(message))) {
+    return authentication(`the key that is given is not that of the certificate: ${names.showCertificate}, which belong together.`);
+  }
   const fault = chain.map(({ code }) => certificateFaults[String(code)]).find((found) => found !== undefined);
   return fault === undefined ? null : authentication(`the certificate that the broker shows ${fault(names)}.`);
 }

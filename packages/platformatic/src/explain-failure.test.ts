@@ -18,6 +18,12 @@ test.each<[string, unknown, string, boolean]>([
   ["a connection that is ended", clientError("PLT_KFK_NETWORK", "Connection closed"), "brokers-unreachable", false],
   ["a wrong password", network(clientError("PLT_KFK_AUTHENTICATION", "SASL authentication failed.")), "authentication-failed", true],
   ["an unknown authority", network(clientError("SELF_SIGNED_CERT_IN_CHAIN", "self-signed certificate")), "authentication-failed", true],
+  [
+    "the key of another certificate",
+    clientError("ERR_OSSL_X509_KEY_VALUES_MISMATCH", "error:05800074:x509 certificate routines::key values mismatch"),
+    "authentication-failed",
+    true,
+  ],
   ["TLS on a plain listener", network(clientError("EPROTO", "write EPROTO: wrong version number")), "protocol-mismatch", true],
   [
     "a right that is missing",

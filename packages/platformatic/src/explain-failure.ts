@@ -80,8 +80,11 @@ function refusalOf(error: unknown, brokers: string): Refusal | null {
   if (chain.some(({ code = "" }) => /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|ALERT_(BAD|UNKNOWN_CA|CERT)/.test(code))) {
     return {
       code: "authentication-failed",
-      detail: `the certificates do not fit: ${reason}. Check ssl.ca, which names the authority that signs the brokers' certificates, and ssl.cert with ssl.key`,
+      detail: `the certificates do not fit: ${reason}. Check ssl.ca, which names the authority that signs the brokers' certificates, whether these have expired or lack the names in brokers, and ssl.cert with ssl.key`,
     };
+  }
+  if (/key values mismatch/.test(reason)) {
+    return { code: "authentication-failed", detail: "the certificates do not fit: ssl.key is not the key of ssl.cert" };
   }
   if (/wrong version number|packet length too long|TLS handshake failed|before secure TLS connection/i.test(reason)) {
     return {
