@@ -15,6 +15,8 @@ export interface FailoverTools {
 interface Address {
   readonly endpoint: Endpoint;
   readonly breaker: Breaker;
+  /** What was wrong the last time; empty if nothing was. While nothing is asked, it is all that is known. */
+  lastFailure: string;
 }
 
 /** The addresses of one registry. The one that answered last is asked first. If it does not answer, the next one is asked. */
@@ -25,7 +27,7 @@ export class Failover {
 
   constructor(endpoints: readonly Endpoint[], { concurrency, breaker, clock, random }: FailoverTools) {
     this.#gate = new Gate(concurrency);
-    this.#addresses = endpoints.map((endpoint) => ({ endpoint, breaker: new Breaker(breaker, clock, random) }));
+    this.#addresses = endpoints.map((endpoint) => ({ endpoint, breaker: new Breaker(breaker, clock, random), lastFailure: "" }));
   }
 
   /** Asks each address at most once. Only a transient failure leads to the next one: "no such schema" and "not allowed" are answers. */
@@ -34,10 +36,10 @@ export class Failover {
     const first = this.#good;
     for (let tried = 0; tried < this.#addresses.length; tried++) {
       const index = (first + tried) % this.#addresses.length;
-      const { endpoint, breaker } = this.#addresses[index] as Address; // the index is below the length, and there is at least one address
+      const address = this.#addresses[index] as Address; // the index is below the length, and there is at least one address
       try {
         // The breaker is asked when it is the question's turn: it may have opened while the question waited for that.
-        const answer = await this.#gate.run(() => askThrough(breaker, endpoint, send));
+        const answer = await this.#gate.run(() => askThrough(address, send));
         this.#good = index;
         return answer;
       } catch (error) {
@@ -52,10 +54,11 @@ export class Failover {
   }
 }
 
-async function askThrough<T>(breaker: Breaker, endpoint: Endpoint, send: (endpoint: Endpoint) => Promise<T>): Promise<T> {
+async function askThrough<T>(address: Address, send: (endpoint: Endpoint) => Promise<T>): Promise<T> {
+  const { endpoint, breaker, lastFailure } = address;
   const waitMs = breaker.waitMs();
   if (waitMs > 0) {
-    const detail = `${endpoint.url} has not answered several times in a row, and is not asked for another ${waitMs} ms: is it down`;
+    const detail = `${endpoint.url} has not answered several times in a row, and is not asked for another ${waitMs} ms. The last time: ${lastFailure}`;
     throw new RegistryError("unavailable", detail, { url: endpoint.url });
   }
   try {
@@ -67,6 +70,7 @@ async function askThrough<T>(breaker: Breaker, endpoint: Endpoint, send: (endpoi
       breaker.abandoned();
     } else if (error.retriable) {
       breaker.failed();
+      address.lastFailure = error.detail;
     } else {
       breaker.succeeded(); // a refusal is an answer
     }

@@ -113,6 +113,21 @@ function adviceFor(code: string): string {
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") {
     return "is the host name right, and can this machine resolve it";
   }
+  if (/ALERT_.*CERTIFICATE|CERTIFICATE_REQUIRED/.test(code)) {
+    return "it wants a certificate of the client, or refuses the one that was shown: the option `fetch` takes a function that shows one";
+  }
+  if (code === "CERT_HAS_EXPIRED") {
+    return "its certificate has expired: it must be renewed, or the clock here is wrong";
+  }
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
+    return "its certificate is for another name: give url a name that the certificate holds";
+  }
+  if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "ERR_SSL_PACKET_LENGTH_TOO_LONG") {
+    return "it does not speak TLS: does its url begin with http://";
+  }
+  if (code === "UND_ERR_SOCKET") {
+    return "it ended the connection: is it running, are host and port right, and does it want https";
+  }
   if (code.includes("CERT") || code.includes("SIGNATURE") || code.startsWith("ERR_TLS")) {
     return "its certificate is not trusted: name the authority in NODE_EXTRA_CA_CERTS";
   }

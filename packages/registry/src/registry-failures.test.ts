@@ -56,6 +56,38 @@ describe("a 404", () => {
 });
 
 describe("a registry that does not answer", () => {
+  const failing =
+    (code: string): typeof fetch =>
+    () =>
+      Promise.reject(new TypeError("fetch failed", { cause: Object.assign(new Error("x"), { code }) }));
+
+  test.each([
+    ["CERT_HAS_EXPIRED", "its certificate has expired"],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", "its certificate is for another name"],
+    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "name the authority in NODE_EXTRA_CA_CERTS"],
+    ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", "it wants a certificate of the client"],
+    ["ERR_SSL_WRONG_VERSION_NUMBER", "does its url begin with http://"],
+    ["UND_ERR_SOCKET", "does it want https"],
+  ])("for the reason %s is told with what to change", async (code, advice) => {
+    const failure = await failureOf(createRegistry({ url: "https://registry", clock: new TestClock(), fetch: failing(code) }).load(7));
+    expect(failure.message).toContain(`(${code}): `);
+    expect(failure.message).toContain(advice);
+  });
+
+  test("is not asked for a while, and what was wrong is told meanwhile", async () => {
+    const registry = createRegistry({
+      url: "https://registry",
+      clock: new TestClock(),
+      fetch: failing("CERT_HAS_EXPIRED"),
+      retry: { attempts: 1 },
+    });
+    const failures = [];
+    for (let i = 0; i < 20; i++) {
+      failures.push(await failureOf(registry.load(i)));
+    }
+    expect(failures.at(-1)?.message).toMatch(/is not asked for another \d+ ms\. The last time: .*its certificate has expired/);
+  });
+
   test("is given up when its time is over, and asked again", async () => {
     const server = await serve((_, response, count) => {
       if (count === 2) {
