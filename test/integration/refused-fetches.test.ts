@@ -134,6 +134,26 @@ describe.skipIf(skipReason !== "").concurrent("a user without all rights", { met
       });
     });
 
+    test("of the topics that an expression matches, the one that may not be read is named", async () => {
+      const [prefix, groupId] = [uniqueName("matched"), uniqueName("refused")];
+      const [read, seen] = [`${prefix}.read`, `${prefix}.seen`];
+      await createTopics(
+        admin,
+        [read, seen].map((topic) => ({ topic, numPartitions: 1 })),
+      );
+      await allow(AclResourceTypes.TOPIC, read, AclOperationTypes.READ);
+      await allow(AclResourceTypes.TOPIC, seen, AclOperationTypes.DESCRIBE);
+      await allow(AclResourceTypes.GROUP, groupId, AclOperationTypes.READ);
+      await untilSeen(seen);
+      const topics = [new RegExp(`^${prefix}\\.`)];
+      const consumer = createConsumer({ driver: make([secured.sasl]), groupId, topics, signals: false, logger: false });
+      consumer.on("*", () => {});
+      await expect(consumer.run()).rejects.toMatchObject({
+        code: "not-authorized",
+        message: expect.stringMatching(new RegExp(`The user needs Describe and Read on the topic ${seen.replace(".", "\\.")}$`)) as string,
+      });
+    });
+
     test("who may not see a topic is not sent to look for it", async () => {
       const [topic, groupId] = [uniqueName("hidden"), uniqueName("refused")];
       await createTopics(admin, [{ topic, numPartitions: 1 }]);

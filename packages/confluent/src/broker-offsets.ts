@@ -44,6 +44,7 @@ const earliest = -2;
 const latest = -1;
 /** What brokers answer for a partition without a record of the time or later. */
 const noSuchRecord = -1;
+const readOperation = 3;
 const readUncommitted = 0;
 const readCommitted = 1;
 
@@ -81,6 +82,16 @@ export class BrokerOffsets implements BrokerQuestions {
 
   async hidden(topics: readonly string[]): Promise<readonly string[]> {
     return (await this.#describe(topics)).flatMap(({ name, error }) => (error?.code === codes.topicAuthorization ? name : []));
+  }
+
+  /** Those of these topics that the user may not read, as far as the brokers say it. */
+  async unreadable(topics: readonly string[]): Promise<readonly string[]> {
+    const options = { timeout: answerDeadlineMs, includeAuthorizedOperations: true };
+    const described = await this.#ask<readonly TopicDescription[]>((admin, done) => admin.describeTopics(topics, options, done));
+    return described.flatMap(({ name, error, authorizedOperations: allowed }) => {
+      const isRefused = error?.code === codes.topicAuthorization || (allowed?.includes(readOperation) ?? true) === false;
+      return isRefused ? name : [];
+    });
   }
 
   async topicIds(topics: readonly string[]): Promise<TopicIdsByName> {

@@ -95,6 +95,8 @@ export interface TopicDescription {
   readonly name: string;
   readonly topicId: { readonly base64: string };
   readonly partitions: readonly { readonly partition: number }[];
+  /** What the user may do with it, by Kafka's numbers; only if it was asked for, and the brokers say it. */
+  readonly authorizedOperations?: readonly number[];
   readonly error?: ClientError;
 }
 
@@ -110,7 +112,11 @@ export interface LowLevelAdmin {
     timeoutMs: number,
     done: Answer<unknown>,
   ): void;
-  describeTopics(topics: readonly string[], options: { readonly timeout: number }, done: Answer<readonly TopicDescription[]>): void;
+  describeTopics(
+    topics: readonly string[],
+    options: { readonly timeout: number; readonly includeAuthorizedOperations?: boolean },
+    done: Answer<readonly TopicDescription[]>,
+  ): void;
   listOffsets(
     partitions: readonly (TopicPartition & { readonly offset: { readonly timestamp: number } })[],
     options: { readonly timeout: number; readonly isolationLevel: number },

@@ -388,14 +388,18 @@ export class ConfluentSession implements DriverSession {
 
   /** Why librdkafka has given up stands in its log only. */
   async #report(error: unknown): Promise<void> {
-    const { brokers, log, sink, subscription } = this.#parts;
-    if ((error as Partial<ClientError> | null)?.code === codes.fatal && log.fatal === null) {
+    const { brokers, log, sink, subscription, brokerOffsets } = this.#parts;
+    const { code } = (error ?? {}) as Partial<ClientError>;
+    if (code === codes.fatal && log.fatal === null) {
       await log.untilFatal();
     }
+    // The client does not name the topic.
+    const refused = code === codes.topicAuthorization ? await brokerOffsets.unreadable(this.#topics).catch(() => []) : [];
+    const reading = { groupId: subscription.groupId, topics: refused.length > 0 ? refused : subscription.topics };
     if (!this.#isRunning) {
       this.#giveUp(error);
     } else if (this.#closing === undefined) {
-      sink.failed(explainFailure(error, brokers, log, subscription));
+      sink.failed(explainFailure(error, brokers, log, reading));
     }
   }
 

@@ -4,7 +4,7 @@ import type { EachBatchPayload } from "kafkajs";
 import { type Held, HeldPartitions } from "./assignments.ts";
 import { GroupCommits } from "./commits.ts";
 import { KafkaJsDriverError, makeError, unreadable } from "./errors.ts";
-import { explainFailure } from "./explain-failure.ts";
+import { explainFailure, type Reading } from "./explain-failure.ts";
 import { GivingUp } from "./giving-up.ts";
 import { GroupLease } from "./group-lease.ts";
 import { HandOver } from "./hand-over.ts";
@@ -46,7 +46,7 @@ export class KafkaJsSession implements DriverSession {
   readonly #ended: AbortController = new AbortController();
   readonly #restart: Restart = new Restart({
     start: () => this.#startKafkaJs(),
-    failed: (error) => this.#fail(explainFailure(error, this.#parts.brokers, this.#parts.subscription)),
+    failed: (error) => this.#fail(explainFailure(error, this.#parts.brokers, this.#reading)),
     over: this.#over.signal,
   });
   /** Open while kafkajs has crashed and has not joined again. */
@@ -155,7 +155,7 @@ export class KafkaJsSession implements DriverSession {
       putBack: (offset) => this.#commits.putBack(offset),
       makeError,
       over: this.#over.signal,
-      fail: (error) => this.#fail(explainFailure(error, brokers, subscription)),
+      fail: (error) => this.#fail(explainFailure(error, brokers, this.#reading)),
     });
   }
 
@@ -413,12 +413,17 @@ export class KafkaJsSession implements DriverSession {
     void this.#givingUp.all("lost");
   }
 
+  get #reading(): Reading {
+    const { subscription, kept } = this.#parts;
+    return { groupId: subscription.groupId, topics: kept.refused.size > 0 ? [...kept.refused] : subscription.topics };
+  }
+
   #crashed(error: Error, restarts: boolean): void {
     if (this.isOver) {
       return;
     }
     void this.#givingUp.all("lost");
-    const explained = explainFailure(error, this.#parts.brokers, this.#parts.subscription);
+    const explained = explainFailure(error, this.#parts.brokers, this.#reading);
     if (restarts || this.#restart.after(error)) {
       const what =
         explained.code === "brokers-unreachable" ? "the connection to the brokers" : `the group ${this.#parts.subscription.groupId}`;

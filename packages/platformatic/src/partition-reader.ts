@@ -4,6 +4,7 @@ import {
   lostRangeError,
   maxInt32,
   missingAt,
+  neededToRead,
   type PartitionWaits,
   placeOf,
   resumeOffset,
@@ -15,7 +16,7 @@ import { epochBefore, type Held, isRead, placeAt } from "./assignments.ts";
 import { makeError } from "./errors.ts";
 import type { FetchedPartition } from "./fetch-response.ts";
 import type { Leaders } from "./leaders.ts";
-import { type ClientError, codes } from "./low-level-client.ts";
+import { codes } from "./low-level-client.ts";
 
 export interface PartitionReaderParts {
   readonly brokers: Pick<BrokerQuestions, "ends">;
@@ -120,8 +121,8 @@ export class PartitionReader {
     const { topic, partition } = held.assignment;
     const answer = `a fetch of ${topic}[${partition}] was answered with ${divergesAt === null ? this.#parts.nameOf(errorCode) : "an end of the log that is below what was read"}`;
     if (errorCode === codes.topicAuthorization) {
-      const refusal: ClientError = Object.assign(new Error(answer), { apiCode: errorCode });
-      this.#parts.fail(refusal); // who has no right to read gets none by waiting, and the user must know what is missing
+      const needed = neededToRead("topic", { groupId: this.#parts.subscription.groupId, topics: [topic] });
+      this.#parts.fail(makeError("not-authorized", `${answer}. ${needed}`)); // who has no right to read gets none by waiting
       return;
     }
     this.#parts.waits.failed(held, makeError("partition-unavailable", answer));

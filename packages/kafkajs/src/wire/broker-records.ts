@@ -34,10 +34,11 @@ export class BrokerRecords {
   /** `bodyAt`: see {@link replaceRecords}. */
   take(response: Buffer, bodyAt: number, asked: AskedRecords): Taken {
     const fetched: FetchedPartition[] = [];
-    const handedOn = replaceRecords(response, bodyAt, asked, (one) => {
+    const keep = (one: FetchedPartition): Buffer => {
       fetched.push(one);
       return this.#kept.keep(this.#broker, { ...one, unpackedTo: this.#size.learnerOf(one.bytes.length) }, asked.version);
-    });
+    };
+    const handedOn = replaceRecords(response, bodyAt, asked, keep, (topic) => this.#kept.refused.add(topic));
     this.#size.learnFrom(fetched);
     return { ...handedOn, fetched };
   }

@@ -17,6 +17,8 @@ export interface FetchedPartition {
   readonly bytes: Buffer;
 }
 
+const topicRefused = 29;
+
 /** A response as it is handed on. */
 export interface HandedOn {
   readonly response: Buffer;
@@ -27,7 +29,7 @@ export interface HandedOn {
 /**
  * The response as it is handed on: the records of each partition that `keep` takes are replaced by what it returns. All others stay: empty ones,
  * and those of a partition with an error. If nothing is replaced, the response is the one that came. `bodyAt`: what stands before it, such as the
- * header, stays as it is.
+ * header, stays as it is. `refused` is told the topics that the user may not read, because kafkajs' error does not name them.
  *
  * https://kafka.apache.org/protocol#The_Messages_Fetch
  */
@@ -36,6 +38,7 @@ export function replaceRecords(
   bodyAt: number,
   { version, offsets }: AskedRecords,
   keep: (fetched: FetchedPartition) => Buffer,
+  refused: (topic: string) => void = () => {},
 ): HandedOn {
   const reader = new WireReader(response, bodyAt);
   const parts: Buffer[] = [];
@@ -69,6 +72,9 @@ export function replaceRecords(
         hasMore ||= nextOffset > asked.offset && nextOffset < highWatermark;
       } else {
         isClean &&= errorCode === 0 && length === 0;
+        if (errorCode === topicRefused) {
+          refused(topic);
+        }
       }
     }
   }

@@ -24,6 +24,8 @@ export interface KeptFetch extends FetchedPartition {
  * for more only when it is done with what that broker sent, so at most one response a broker is kept.
  */
 export class KeptFetches {
+  /** Topics that a broker has kept from the user: who has no right to read ends, and has to know of which topic. */
+  readonly refused: Set<string> = new Set();
   readonly #mark: Buffer = randomBytes(markBytes);
   readonly #byBroker = new Map<string, Map<bigint, KeptFetch>>();
   #last = 0n;
