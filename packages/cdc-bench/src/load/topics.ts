@@ -39,7 +39,9 @@ export async function createTopics(connection: ClusterConnection, topics: readon
     await untilAnswered(() => admin.createTopics({ topics: wanted, waitForLeaders: false })).catch((error: unknown) =>
       refuseCreation(connection, error, topics),
     );
-    await untilLed(kafka, topics);
+    await untilLed(kafka, topics).catch(async (error: unknown) => {
+      throw error instanceof BenchError ? error : await explainRefusal(connection, error, rightsFor("Create, Describe and Write", topics));
+    });
   });
 }
 
@@ -49,10 +51,13 @@ async function refuseCreation(connection: ClusterConnection, error: unknown, top
   if (first === undefined) {
     throw error;
   }
-  const names = topics.map(({ topic }) => topic).join(", ");
   throw first.type?.endsWith("_AUTHORIZATION_FAILED") === true
-    ? await explainRefusal(connection, first, `it needs Create on the topics ${names}`)
-    : new BenchError("connection", `${first.topic ?? names} could not be created: ${first.message}`, { cause: first });
+    ? await explainRefusal(connection, first, rightsFor("Create", topics))
+    : new BenchError("connection", `${first.topic ?? "a topic"} could not be created: ${first.message}`, { cause: first });
+}
+
+function rightsFor(rights: string, topics: readonly NewTopic[]): string {
+  return `it needs ${rights} on the topics ${topics.map(({ topic }) => topic).join(", ")}`;
 }
 
 type KafkaAdmin = ReturnType<Kafka["admin"]>;

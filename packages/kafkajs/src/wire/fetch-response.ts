@@ -72,14 +72,18 @@ export function replaceRecords(
         hasMore ||= nextOffset > asked.offset && nextOffset < highWatermark;
       } else {
         isClean &&= errorCode === 0 && length === 0;
-        if (errorCode === topicRefused) {
-          refused(topic);
-        }
       }
+      noteRefusal(errorCode, topic, refused);
     }
   }
   reader.end();
   return { response: taken === 0 ? response : Buffer.concat([...parts, response.subarray(taken)]), hasMore: hasMore && isClean };
+}
+
+function noteRefusal(errorCode: number, topic: string, refused: (topic: string) => void): void {
+  if (errorCode === topicRefused) {
+    refused(topic);
+  }
 }
 
 /** The offset at which the next fetch begins, if all of the records can be read. */
