@@ -1,15 +1,9 @@
-import { neededToRead, neededToWrite, type RefusedResource, refusedResource } from "@cdckit/driver";
+import { neededToRead, neededToWrite, type GroupAndTopics, type RefusedResource, refusedResource } from "@cdckit/driver";
 import type { ClientLog } from "./client-log.ts";
 import { ConfluentDriverError, isConfluentDriverError } from "./errors.ts";
 import { type ClientError, codes } from "./low-level-client.ts";
 
 const connections: ReadonlySet<unknown> = new Set([codes.transport, codes.resolve, codes.allBrokersDown, codes.timedOut, codes.ssl]);
-
-/** What a session reads, and in which group: a right that is missing is one of theirs. */
-export interface Reading {
-  readonly groupId: string;
-  readonly topics: readonly (string | RegExp)[];
-}
 
 /**
  * librdkafka's failure as an error that says what to check. Of the log, it takes the last line about a failed connection and the line about the
@@ -19,7 +13,7 @@ export function explainFailure(
   error: unknown,
   brokers: string,
   { lastFailure, fatal }: Pick<ClientLog, "lastFailure" | "fatal">,
-  reading: Reading,
+  reading: GroupAndTopics,
 ): ConfluentDriverError {
   if (isConfluentDriverError(error)) {
     return error;

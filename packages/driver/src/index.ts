@@ -38,7 +38,7 @@ export type { Place } from "./place.ts";
 export { DriverError, isDriverErrorNamed } from "./errors.ts";
 export type { DriverErrorCode, DriverErrorOptions, MakeDriverError } from "./errors.ts";
 export { neededToCreate, neededToRead, neededToWrite, refusedResource } from "./missing-right.ts";
-export type { RefusedResource } from "./missing-right.ts";
+export type { GroupAndTopics, RefusedResource } from "./missing-right.ts";
 export { didYouMean } from "./did-you-mean.ts";
 export { isError } from "./is-error.ts";
 export { isObject, OptionChecks } from "./option-checks.ts";

@@ -1,3 +1,5 @@
+import type { Subscription } from "@cdckit/consumer";
+
 /** What a broker refuses the user: each has rights of its own. */
 export type RefusedResource = "topic" | "group" | "cluster" | "transactional-id";
 
@@ -9,6 +11,9 @@ const refusals: Readonly<Record<number, RefusedResource>> = Object.freeze({
   53: "transactional-id",
 });
 
+/** The group and the topics of a subscription: a right to read that is missing is one of theirs. */
+export type GroupAndTopics = Pick<Subscription, "groupId" | "topics">;
+
 /** What the first of Kafka's codes that means a missing right is about; null if none of them does. */
 export function refusedResource(codes: readonly unknown[]): RefusedResource | null {
   const code = codes.find((one) => typeof one === "number" && refusals[one] !== undefined);
@@ -16,10 +21,7 @@ export function refusedResource(codes: readonly unknown[]): RefusedResource | nu
 }
 
 /** Which right is missing to read topics in a group, as a sentence. Brokers say what they refuse, and seldom the right. */
-export function neededToRead(
-  resource: RefusedResource,
-  { groupId, topics }: { readonly groupId: string; readonly topics: readonly (string | RegExp)[] },
-): string {
+export function neededToRead(resource: RefusedResource, { groupId, topics }: GroupAndTopics): string {
   switch (resource) {
     case "group":
       return needs("Read", `the group ${groupId}`);

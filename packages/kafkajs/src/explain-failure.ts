@@ -1,4 +1,4 @@
-import { isError, neededToRead, type RefusedResource, refusedResource } from "@cdckit/driver";
+import { isError, neededToRead, type GroupAndTopics, type RefusedResource, refusedResource } from "@cdckit/driver";
 import { isKafkaJsDriverError, KafkaJsDriverError } from "./errors.ts";
 
 /** The part of kafkajs' errors that is used here. */
@@ -30,14 +30,8 @@ export const coordinatorNotFound = "KafkaJSGroupCoordinatorNotFound";
  */
 export const loginUnfinished = "ILLEGAL_SASL_STATE";
 
-/** What a session reads, and in which group: a right that is missing is one of theirs. */
-export interface Reading {
-  readonly groupId: string;
-  readonly topics: readonly (string | RegExp)[];
-}
-
 /** kafkajs' failure as an error that says what to check. */
-export function explainFailure(error: unknown, brokers: string, reading: Reading): KafkaJsDriverError {
+export function explainFailure(error: unknown, brokers: string, reading: GroupAndTopics): KafkaJsDriverError {
   const chain = causesOf(error);
   const own = chain.find(isKafkaJsDriverError);
   if (own !== undefined) {

@@ -1,10 +1,10 @@
 import type { DriverSession, LogRange, OffsetCommit, OpenWait, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
-import { PartitionStarter, PartitionWaits, type Place, rangesOf, settledOrLate, TopicWatch } from "@cdckit/driver";
+import { PartitionStarter, PartitionWaits, type Place, type GroupAndTopics, rangesOf, settledOrLate, TopicWatch } from "@cdckit/driver";
 import type { EachBatchPayload } from "kafkajs";
 import { type Held, HeldPartitions } from "./assignments.ts";
 import { GroupCommits } from "./commits.ts";
 import { KafkaJsDriverError, makeError, unreadable } from "./errors.ts";
-import { explainFailure, type Reading } from "./explain-failure.ts";
+import { explainFailure } from "./explain-failure.ts";
 import { GivingUp } from "./giving-up.ts";
 import { GroupLease } from "./group-lease.ts";
 import { HandOver } from "./hand-over.ts";
@@ -413,7 +413,7 @@ export class KafkaJsSession implements DriverSession {
     void this.#givingUp.all("lost");
   }
 
-  get #reading(): Reading {
+  get #reading(): GroupAndTopics {
     const { subscription, kept } = this.#parts;
     return { groupId: subscription.groupId, topics: kept.refused.size > 0 ? [...kept.refused] : subscription.topics };
   }

@@ -1,8 +1,9 @@
 import type { Subscription } from "@cdckit/consumer";
+import type { GroupAndTopics } from "@cdckit/driver";
 import { checkBrokers } from "./check-connection.ts";
 import { type ConnectionAttempt, type ConnectionDiagnosis, diagnoseConnection } from "./connection-diagnosis.ts";
 import { isKafkaJsDriverError, KafkaJsDriverError } from "./errors.ts";
-import { causesOf, explainFailure, type Reading, refusedIn } from "./explain-failure.ts";
+import { causesOf, explainFailure, refusedIn } from "./explain-failure.ts";
 import type { KafkaJsConnection, ResolvedKafkaJsOptions } from "./options.ts";
 
 /** After this time a start is diagnosed, because kafkajs waits much longer for some ports. */
@@ -14,13 +15,13 @@ const maxSilences = 2;
 export class StartDiagnosis {
   readonly #config: KafkaJsConnection | null;
   readonly #brokers: string;
-  readonly #reading: Reading;
+  readonly #reading: GroupAndTopics;
   readonly #signal: AbortSignal | undefined;
   /** No broker answered while the start was under way. If the start fails, this is the reason. */
   #silence: ConnectionDiagnosis | null = null;
 
   /** `brokers`: their addresses for messages. */
-  constructor({ client }: ResolvedKafkaJsOptions, brokers: string, reading: Reading & Pick<Subscription, "signal">) {
+  constructor({ client }: ResolvedKafkaJsOptions, brokers: string, reading: GroupAndTopics & Pick<Subscription, "signal">) {
     // A question to the brokers' own addresses would not say what is wrong on the way that connections take.
     this.#config = client.kind === "made" && client.config.connectTo === undefined ? client.config : null;
     this.#brokers = brokers;

@@ -11,6 +11,7 @@ function clientError(
   return Object.assign(new Error(message), { code, ...more });
 }
 
+const reading = { groupId: "stock", topics: ["rows"] };
 const network = (cause: unknown): Error => clientError("PLT_KFK_NETWORK", "Connection to b:1 failed.", { cause });
 
 test.each<[string, unknown, string, boolean]>([
@@ -35,14 +36,14 @@ test.each<[string, unknown, string, boolean]>([
   ],
   ["anything else", new Error("it broke"), "client-crashed", false],
 ])("%s", (_, error, code, refused) => {
-  expect([explainFailure(error, "b:1", { groupId: "stock", topics: ["rows"] }).code, isRefusal(error)]).toEqual([code, refused]);
+  expect([explainFailure(error, "b:1", reading).code, isRefusal(error)]).toEqual([code, refused]);
 });
 
 test("the reason is what the innermost error says, also if it is of another realm, as in Jest", () => {
   const foreign: unknown = runInNewContext("Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:2'), { code: 'ECONNREFUSED' })");
-  expect(explainFailure(network(foreign), "b:1").message).toContain("cannot reach brokers b:1: connect ECONNREFUSED 127.0.0.1:2.");
+  expect(explainFailure(network(foreign), "b:1", reading).message).toContain("cannot reach brokers b:1: connect ECONNREFUSED 127.0.0.1:2.");
   const error = network(clientError("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:1"));
-  expect(explainFailure(error, "b:1", { groupId: "stock", topics: ["rows"] }).message).toMatch(
+  expect(explainFailure(error, "b:1", reading).message).toMatch(
     /cannot reach brokers b:1: connect ECONNREFUSED 127\.0\.0\.1:1\. Is Kafka running/,
   );
 });

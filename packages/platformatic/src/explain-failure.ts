@@ -1,16 +1,10 @@
-import { isError, neededToRead, neededToWrite, refusedResource } from "@cdckit/driver";
+import { isError, neededToRead, neededToWrite, type GroupAndTopics, refusedResource } from "@cdckit/driver";
 import { isRecordBatchError } from "@cdckit/record-batch";
 import { isPlatformaticDriverError, PlatformaticDriverError } from "./errors.ts";
 import { type ClientError, codes, codesOf } from "./low-level-client.ts";
 
-/** What a session reads, and in which group: a right that is missing is one of theirs. */
-export interface Reading {
-  readonly groupId: string;
-  readonly topics: readonly (string | RegExp)[];
-}
-
 /** The client's failure as an error that says what to check. It never holds a password. */
-export function explainFailure(error: unknown, brokers: string, reading: Reading): PlatformaticDriverError {
+export function explainFailure(error: unknown, brokers: string, reading: GroupAndTopics): PlatformaticDriverError {
   const own = chainOf(error).find(isPlatformaticDriverError);
   if (own !== undefined) {
     return own;
