@@ -1,5 +1,6 @@
+import process from "node:process";
 import { silentLogger } from "@cdckit/consumer";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { testDriverContract } from "./driver.contract.ts";
 import { MemoryBroker } from "./memory-broker.ts";
 import { memory, type MemoryOptions } from "./memory-driver.ts";
@@ -7,6 +8,18 @@ import { ProbeSink } from "./probe-sink.ts";
 
 const broker = new MemoryBroker({}, { sessionTimeoutMs: 600 });
 let names = 0;
+
+// Test files share a process. What members that were left behind do when their sessions run out must not set timers on the next file's fake clock.
+const timersBefore = openTimers();
+afterAll(async () => {
+  while (openTimers() > timersBefore) {
+    await new Promise(setImmediate);
+  }
+});
+
+function openTimers(): number {
+  return process.getActiveResourcesInfo().filter((resource) => resource === "Timeout").length;
+}
 
 testDriverContract(
   "memory",
