@@ -1,14 +1,36 @@
 import { selfSigned } from "./self-signed.ts";
 import { createServer as createHttp, type Server as HttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server } from "node:net";
-import { createConsumer } from "@cdckit/consumer";
+import { confluent } from "@cdckit/confluent";
+import { createConsumer, type KafkaDriver } from "@cdckit/consumer";
 import { kafkajs, type KafkaJsOptions } from "@cdckit/kafkajs";
+import { platformatic, type PlatformaticOptions } from "@cdckit/platformatic";
 import { Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, describe, test } from "vitest";
+import { skipReason as withoutConfluent } from "./confluent-native.ts";
+import { platformaticClients } from "./platformatic-clients.ts";
 import { missingForKafka, password, type SecuredKafka, startSecuredKafka, username } from "./secured-kafka.ts";
 import { createTopics } from "./stack.ts";
 
 const skipReason = await missingForKafka();
+/** The other drivers, each with what it has in common with them. */
+const others: readonly (readonly [string, (options: Pick<PlatformaticOptions, "brokers" | "ssl">) => KafkaDriver])[] = [
+  ...platformaticClients.map(
+    ({ major, ...client }) =>
+      [
+        `platformatic ${major}`,
+        (options: Pick<PlatformaticOptions, "brokers" | "ssl">) => platformatic({ ...options, ...client }),
+      ] as const,
+  ),
+  ...(withoutConfluent === null
+    ? [
+        [
+          "confluent",
+          ({ brokers, ssl }: Pick<PlatformaticOptions, "brokers" | "ssl">) => confluent({ brokers, ssl: ssl !== undefined }),
+        ] as const,
+      ]
+    : []),
+];
 const refusedCanary = "canary-refused-password";
 
 describe.skipIf(skipReason !== "")("a start that cannot succeed", { meta: { skipReason } }, () => {
@@ -51,9 +73,9 @@ describe.skipIf(skipReason !== "")("a start that cannot succeed", { meta: { skip
   const at = (server: Server | HttpServer): string => `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const plain = { mechanism: "plain", username, password } as const;
 
-  async function fails(options: KafkaJsOptions): Promise<{ readonly code: string; readonly message: string; readonly tookMs: number }> {
+  async function fails(driver: KafkaDriver): Promise<{ readonly code: string; readonly message: string; readonly tookMs: number }> {
     const begin = performance.now();
-    const consumer = createConsumer({ driver: kafkajs(options), groupId: "g", topics: ["rows"], signals: false });
+    const consumer = createConsumer({ driver, groupId: "g", topics: ["rows"], signals: false });
     consumer.on("*", () => {});
     const error = await consumer.run().then(
       () => new Error("it ran"),
@@ -109,10 +131,28 @@ describe.skipIf(skipReason !== "")("a start that cannot succeed", { meta: { skip
     ["an HTTP port that waits for the end of a line", () => ({ brokers: [at(lineHttp)] }), "protocol-mismatch", "speaks HTTP"],
     ["a host that does not exist", () => ({ brokers: ["no-such-host.invalid:9092"] }), "brokers-unreachable", "ENOTFOUND"],
   ])("%s", async ([_name, options, code, said], { expect }) => {
-    const failure = await fails(options());
+    const failure = await fails(kafkajs(options()));
     expect.soft(failure.message).toContain(said);
     expect.soft(failure.code).toBe(code);
     expect.soft(failure.tookMs).toBeLessThan(20_000); // silence is asked for twice, and other tests take of the machine
     expect(failure.message).not.toContain(refusedCanary);
+  });
+
+  const wanted: readonly (readonly [string, () => Pick<PlatformaticOptions, "brokers" | "ssl">, string, string])[] = [
+    [
+      "no login at a port with logins",
+      () => ({ brokers: [kafka.sasl] }),
+      "authentication-failed",
+      "wants a login by SASL (PLAIN, SCRAM-SHA-256)",
+    ],
+    ["a plain connection at a TLS port", () => ({ brokers: [kafka.tls] }), "protocol-mismatch", "TLS"],
+    ["an HTTP port", () => ({ brokers: [at(http)] }), "protocol-mismatch", "HTTP"],
+  ];
+  const ofOthers = others.flatMap(([name, make]) => wanted.map(([what, ...one]) => [name, what, make, ...one] as const));
+  test.concurrent.for(ofOthers)("%s, %s", async ([_name, _what, make, options, code, said], { expect }) => {
+    const failure = await fails(make(options()));
+    expect.soft(failure.message).toContain(said);
+    expect.soft(failure.code).toBe(code);
+    expect.soft(failure.tookMs).toBeLessThan(20_000);
   });
 });

@@ -1,5 +1,5 @@
 import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
-import { bounded, preflight } from "@cdckit/driver";
+import { bounded, type ConnectionAttempt, explainedByListeners, preflight } from "@cdckit/driver";
 import { BrokerOffsets } from "./broker-offsets.ts";
 import { ClientLog, type ClientLogLine } from "./client-log.ts";
 import { ConfluentDriverError, makeError } from "./errors.ts";
@@ -17,7 +17,7 @@ import {
   type TopicPartition,
   type TopicPartitionOffset,
 } from "./low-level-client.ts";
-import { type ConfluentOptions, type ResolvedConfluentOptions, resolveConfluentOptions } from "./options.ts";
+import { type ConfluentConnection, type ConfluentOptions, type ResolvedConfluentOptions, resolveConfluentOptions } from "./options.ts";
 import { adminProperties, connectionProperties, consumerProperties, consumerTopicProperties } from "./properties.ts";
 import { ConfluentSession } from "./session.ts";
 
@@ -102,11 +102,20 @@ async function connect(options: ResolvedConfluentOptions, subscription: Subscrip
       throw error;
     }
   } catch (error) {
-    throw explainFailure(error, brokers, log, subscription);
+    throw await explainedByListeners(explainFailure(error, brokers, log, subscription), attemptOf(options.connection), makeError, signal);
   } finally {
     clearTimeout(unreachable);
     signal?.removeEventListener("abort", onAbort);
   }
+}
+
+/** Null if librdkafka's own properties decide about TLS or a login. */
+function attemptOf({ brokers, ssl, sasl, properties = {} }: ConfluentConnection): ConnectionAttempt | null {
+  if (Object.keys(properties).some((name) => /^(security|sasl|ssl)\./.test(name))) {
+    return null;
+  }
+  const tls = ssl === true ? {} : ssl === false ? undefined : ssl;
+  return { brokers, ...(tls && { tls }), ...(sasl && { mechanism: sasl.mechanism }) };
 }
 
 /** A client that is connected. A client that was not answered in time is given up, and another one tries. */

@@ -7,8 +7,6 @@ export type ConfluentDriverErrorCode =
   | "client-missing"
   /** The package is installed, but its native part is missing or does not load on this machine. */
   | "native-part-missing"
-  /** The listener speaks another protocol than the one that was tried: TLS or plain, HTTP. */
-  | "protocol-mismatch"
   /** A record batch is damaged, or is written in a way that librdkafka does not know. Its error is the cause. */
   | "batch-unreadable"
   /** A commit was refused, or was not answered. */

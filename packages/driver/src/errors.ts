@@ -7,6 +7,8 @@ export type DriverErrorCode =
   | "invalid-option"
   /** No broker answered. */
   | "brokers-unreachable"
+  /** The listener speaks another protocol than the one that was tried: TLS or plain, HTTP. */
+  | "protocol-mismatch"
   /** A broker refused the user or the certificate, its own certificate is not trusted, or a function gave no credential. */
   | "authentication-failed"
   /** The user may not do this. */

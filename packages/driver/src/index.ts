@@ -37,6 +37,8 @@ export type { Place } from "./place.ts";
 // Errors, options and waits.
 export { DriverError, isDriverErrorNamed } from "./errors.ts";
 export type { DriverErrorCode, DriverErrorOptions, MakeDriverError } from "./errors.ts";
+export { askListeners, explainedByListeners, isNobodyThere, refusedCredential, settingNames } from "./listener-contrast.ts";
+export type { ConnectionAttempt, ConnectionDiagnosis, SettingNames } from "./listener-contrast.ts";
 export { neededToCreate, neededToRead, neededToWrite, refusedResource } from "./missing-right.ts";
 export type { GroupAndTopics, RefusedResource } from "./missing-right.ts";
 export { didYouMean } from "./did-you-mean.ts";

@@ -6,8 +6,6 @@ export type KafkaJsDriverErrorCode =
   | DriverErrorCode
   /** The package kafkajs is not installed. */
   | "kafkajs-missing"
-  /** The listener speaks another protocol than the one that was tried: TLS or plain, HTTP. */
-  | "protocol-mismatch"
   /** Members of the group subscribe to different topics, and some partitions are read by nobody. */
   | "subscriptions-differ"
   /** A compressed batch is damaged, or larger than it may be. */

@@ -7,4 +7,4 @@ export type { ClientEnvironment, ClientEnvironmentOptions, RegistrySettings } fr
 export { readClientProperties } from "./client-properties.ts";
 export type { ClientProperties } from "./client-properties.ts";
 export { diagnoseConnection } from "./connection-diagnosis.ts";
-export type { ConnectionAttempt, ConnectionDiagnosis, SettingNames } from "./connection-diagnosis.ts";
+export type { ConnectionAttempt, ConnectionDiagnosis, SettingNames } from "@cdckit/driver";

@@ -1,7 +1,7 @@
 import type { Subscription } from "@cdckit/consumer";
-import type { GroupAndTopics } from "@cdckit/driver";
+import type { ConnectionAttempt, ConnectionDiagnosis, GroupAndTopics } from "@cdckit/driver";
 import { checkBrokers } from "./check-connection.ts";
-import { type ConnectionAttempt, type ConnectionDiagnosis, diagnoseConnection } from "./connection-diagnosis.ts";
+import { diagnoseConnection } from "./connection-diagnosis.ts";
 import { isKafkaJsDriverError, KafkaJsDriverError } from "./errors.ts";
 import { causesOf, explainFailure, refusedIn } from "./explain-failure.ts";
 import type { KafkaJsConnection, ResolvedKafkaJsOptions } from "./options.ts";

@@ -5,8 +5,6 @@ export type PlatformaticDriverErrorCode =
   | DriverErrorCode
   /** The package @platformatic/kafka is not installed, or does not load in this version of Node. */
   | "client-missing"
-  /** The listener speaks another protocol than the one that was tried: TLS or plain, HTTP. */
-  | "protocol-mismatch"
   /** The brokers do not have the protocol that `groupProtocol` names, or the group is one of the other protocol. */
   | "group-protocol-unsupported"
   /** A commit was refused, or was not answered. */

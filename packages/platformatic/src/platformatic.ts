@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
-import { askForCredential, preflight } from "@cdckit/driver";
+import { askForCredential, type ConnectionAttempt, explainedByListeners, preflight } from "@cdckit/driver";
 import { Cluster } from "./cluster.ts";
 import { demandConsumerProtocol } from "./consumer-protocol.ts";
 import { makeError } from "./errors.ts";
@@ -70,7 +70,8 @@ async function connect(options: ResolvedPlatformaticOptions, subscription: Subsc
     return session;
   } catch (error) {
     cluster.close();
-    throw signal?.aborted === true ? signal.reason : explainFailure(error, cluster.brokers, subscription);
+    const explained = explainFailure(error, cluster.brokers, subscription);
+    throw signal?.aborted === true ? signal.reason : await explainedByListeners(explained, attemptOf(connection), makeError, signal);
   } finally {
     signal?.removeEventListener("abort", onAbort);
   }
@@ -89,6 +90,12 @@ async function reached(cluster: Cluster): Promise<void> {
     }
     await delay(retryPauseMs, undefined, { signal: cluster.closed });
   }
+}
+
+function attemptOf(connection: PlatformaticConnection): ConnectionAttempt {
+  const { brokers, sasl } = connection;
+  const { tls } = connectionOptions(connection);
+  return { brokers, ...(tls && { tls }), ...(sasl && { mechanism: sasl.mechanism }) };
 }
 
 /** How the brokers are reached, in the client's form. */
