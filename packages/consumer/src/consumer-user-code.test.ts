@@ -308,16 +308,18 @@ describe("user code that fails", () => {
     });
   }
 
-  test("an isRetriable that throws or returns a promise ends the run with a typed error", async () => {
+  test("an isRetriable that throws or gives no answer that it may ends the run with a typed error", async () => {
     const throws = (error: unknown): boolean => (error as { response: { status: number } }).response.status >= 500;
     const givesPromise = (): never => Promise.reject(new Error("asynchronous")) as never;
+    const givesNull = (): never => null as never; // as false, it would make a dead letter of what is retried
+    const givesText = (): never => "no" as never;
     const handle = (poison: boolean): void => {
       if (poison) {
         throw new Error("no response");
       }
     };
     for (const mode of callingModes) {
-      for (const isRetriable of [throws, givesPromise]) {
+      for (const isRetriable of [throws, givesPromise, givesNull, givesText]) {
         const { error } = await tryOut(
           mode,
           { handle, options: { failure: { isRetriable } } },

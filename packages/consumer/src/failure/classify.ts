@@ -138,11 +138,13 @@ function kindByTable(error: unknown): FailureKind {
 function stateOf(isRetriable: IsRetriable, error: unknown, at: RecordCoordinates | undefined): boolean | undefined {
   const verdict: unknown = callUser("failure.isRetriable", () => isRetriable(error), at);
   const pending = pendingOf(verdict);
-  if (pending !== null) {
-    pending.catch(ignore); // nobody waits for it
-    throw callbackFailed("failure.isRetriable", "it gave a promise, expected true, false or undefined", undefined, at);
+  pending?.catch(ignore); // nobody waits for it
+  if (verdict !== undefined && typeof verdict !== "boolean") {
+    // Read as true or false, a null would make dead letters of an outage.
+    const given = pending !== null ? "a promise" : verdict === null ? "null" : `a value of type ${typeof verdict}`;
+    throw callbackFailed("failure.isRetriable", `it gave ${given}, expected true, false or undefined`, undefined, at);
   }
-  return verdict === undefined ? undefined : Boolean(verdict);
+  return verdict;
 }
 
 /**

@@ -15,7 +15,8 @@ export function callUser<T>(what: string, call: () => T, at?: RecordCoordinates)
 /** The error that says that a function of the user's did what it must not do. */
 export function callbackFailed(what: string, found: string, cause?: unknown, at?: RecordCoordinates): ConsumerError {
   const place = at === undefined ? "" : ` at ${at.topic}[${at.partition}] offset ${at.offset}`;
-  return new ConsumerError("callback-failed", `${what} must not fail, and did${place}: ${found}; correct it, the cause is what it threw`, {
+  const where = cause === undefined ? "" : ", the cause is what it threw";
+  return new ConsumerError("callback-failed", `${what} must not fail, and did${place}: ${found}; correct it${where}`, {
     cause,
     ...(at === undefined ? {} : { at }),
   });
