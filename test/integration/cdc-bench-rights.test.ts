@@ -183,4 +183,27 @@ describe.skipIf(skipReason !== "")("cdc-bench for a user without all rights", { 
     );
     expect(others).toEqual([]);
   });
+
+  // docs/security.md names these rights. It is the last test: they stay.
+  test("commands that make topics need no more than rights on what is named cdc-bench-*", async () => {
+    const named = { resourceName: "cdc-bench-", resourcePatternType: ResourcePatternTypes.PREFIXED };
+    const topics = { ...named, resourceType: AclResourceTypes.TOPIC };
+    const { CREATE, DELETE, READ, WRITE } = AclOperationTypes;
+    await Promise.all([CREATE, DELETE, READ, WRITE].map((operation) => allowOn(topics, operation)));
+    await Promise.all([READ, DELETE].map((operation) => allowOn({ ...named, resourceType: AclResourceTypes.GROUP }, operation)));
+    const small = ["-n", "2000", "--partitions", "1", "--writers", "2"];
+    const commands: readonly (readonly string[])[] = [
+      ["drain", ...small, "--checkpoint-events", "200", "--rounds", "1"],
+      ["soak", ...small, "--formats", "json", "-d", "1s"],
+    ];
+    for (const command of commands) {
+      let ended = await cdcBench(command);
+      while (ended.stderr.includes("the user may not do this")) {
+        ended = await cdcBench(command); // the broker has not heard of the new rights
+      }
+      expect([command[0], ended.code], ended.stderr).toEqual([command[0], 0]);
+      expect(ended.stderr).not.toContain("could not remove");
+    }
+    expect((await admin.listTopics()).filter((topic) => topic.startsWith("cdc-bench-"))).toEqual([]);
+  });
 });
