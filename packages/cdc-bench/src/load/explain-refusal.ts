@@ -40,6 +40,15 @@ export async function explainRefusal(
   return refusal(connection, sentence, error);
 }
 
+/** The same for records that could not be written to these topics. */
+export function explainRefusedWrite(connection: ClusterConnection, error: unknown, topics: readonly string[]): Promise<BenchError> {
+  return explainRefusal(
+    connection,
+    error,
+    `it needs Describe and Write on the ${topics.length === 1 ? "topic" : "topics"} ${topics.join(", ")}`,
+  );
+}
+
 /** What a broker says about a login is not ours: it is kept only as far as it does not repeat the password. */
 function refusal({ brokers, login }: ClusterConnection, sentence: string, cause: unknown): BenchError {
   const texts = causesOf(cause).map(({ message, stack }) => `${message}${stack}`);

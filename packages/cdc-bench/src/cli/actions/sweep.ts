@@ -98,7 +98,7 @@ async function backlogOf(
   const topic = cluster.name("events");
   await cluster.makeTopic(topic, { partitions: flags.partitions });
   const format = changeFormat(flags.format) as ChangeFormat; // the flag has choices
-  const backlog = await openBacklog({ ...flags, kafka: cluster.kafka, topic, format, records: flags.events, interrupt, observer });
+  const backlog = await openBacklog({ ...flags, cluster, topic, format, records: flags.events, interrupt, observer });
   try {
     observer.note(`writing ${flags.events.toLocaleString("en-US")} events`);
     await backlog.write(flags.events, "writing what is read again and again");

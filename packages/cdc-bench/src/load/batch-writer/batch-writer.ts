@@ -1,7 +1,7 @@
 import { setTimeout as pass } from "node:timers/promises";
 import { BenchError } from "../../bench-error.ts";
 import type { ClusterConnection } from "../connection.ts";
-import { explainRefusal } from "../explain-refusal.ts";
+import { explainRefusal, explainRefusedWrite } from "../explain-refusal.ts";
 import { createKafkaClient } from "../kafka-client.ts";
 import { type Acks, type BatchAnswer, type PlacedBatch, produceRequest, type WireRequest } from "./produce-request.ts";
 
@@ -63,7 +63,7 @@ export async function openBatchWriter(connection: ClusterConnection, topics: rea
     await cluster.addMultipleTargetTopics(topics);
   } catch (error) {
     await cluster.disconnect().catch(() => {});
-    throw await explainRefusal(connection, error, `it needs Describe and Write on the topics ${topics.join(", ")}`);
+    throw await explainRefusedWrite(connection, error, topics);
   }
   return new ClusterWriter(cluster, connection, acks);
 }

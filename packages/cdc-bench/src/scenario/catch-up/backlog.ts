@@ -1,4 +1,4 @@
-import { CompressionTypes, type Kafka, type Message, Partitioners, type Producer } from "kafkajs";
+import { CompressionTypes, type Message, Partitioners, type Producer } from "kafkajs";
 import { performance } from "node:perf_hooks";
 import {
   type ChangeEncoder,
@@ -9,7 +9,9 @@ import {
   defaultOpMix,
   type EnvelopeOp,
 } from "../../load/change-events/index.ts";
+import { explainRefusedWrite } from "../../load/explain-refusal.ts";
 import type { Observer } from "../../observe/observer.ts";
+import type { ClusterAccess } from "./cluster-access.ts";
 import type { ExpectedContent } from "./target.ts";
 import { type GivenSchemas, givenSchemas } from "./given-schemas.ts";
 
@@ -17,7 +19,7 @@ import { type GivenSchemas, givenSchemas } from "./given-schemas.ts";
 const recordsPerSend = 500;
 
 export interface BacklogOptions {
-  readonly kafka: Kafka;
+  readonly cluster: Pick<ClusterAccess, "kafka" | "connection">;
   readonly topic: string;
   readonly format: ChangeFormat;
   /** All records that will be written, those before the checkpoint included. */
@@ -56,7 +58,7 @@ export const backlogSource: ChangeSource = { prefix: "bench", database: "shop", 
 export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
   const schemas = givenSchemas(options.format, backlogSource);
   const producers = Array.from({ length: options.writers }, () =>
-    options.kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner, allowAutoTopicCreation: false }),
+    options.cluster.kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner, allowAutoTopicCreation: false }),
   );
   await Promise.all(producers.map((producer) => producer.connect()));
   return new KafkaBacklog(options, schemas, producers);
@@ -137,12 +139,10 @@ class KafkaBacklog implements Backlog {
       return;
     }
     writer.buffer = [];
-    const { topic, compression } = this.#options;
-    writer.sending = writer.producer.send({
-      topic,
-      messages,
-      acks: -1,
-      compression: compression === "gzip" ? CompressionTypes.GZIP : CompressionTypes.None,
+    const { cluster, topic, compression } = this.#options;
+    const codec = compression === "gzip" ? CompressionTypes.GZIP : CompressionTypes.None;
+    writer.sending = writer.producer.send({ topic, messages, acks: -1, compression: codec }).catch(async (error: unknown) => {
+      throw await explainRefusedWrite(cluster.connection, error, [topic]);
     });
     // Whoever awaits it next gets the error; without a listener it would end the process before that.
     writer.sending.catch(() => {});

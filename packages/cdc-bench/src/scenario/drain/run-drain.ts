@@ -107,7 +107,7 @@ async function openKafkaWriter(plan: DrainPlan): Promise<BacklogWriter> {
   const { cluster, records, checkpointRecords, partitions } = plan;
   const topic = cluster.name("events");
   await cluster.makeTopic(topic, { partitions });
-  const backlog = await openBacklog({ ...plan, kafka: cluster.kafka, topic, records: records + checkpointRecords });
+  const backlog = await openBacklog({ ...plan, cluster, topic, records: records + checkpointRecords });
   return {
     topic,
     schemas: backlog.schemas,

@@ -2,7 +2,7 @@ import { silentLogger } from "@cdckit/consumer";
 import { CompressionTypes, type Producer } from "kafkajs";
 import { BatchHandoff } from "../../load/batch-handoff.ts";
 import { type ClusterConnection, createClusterDriver } from "../../load/connection.ts";
-import { explainRefusal } from "../../load/explain-refusal.ts";
+import { explainRefusal, explainRefusedWrite } from "../../load/explain-refusal.ts";
 import { recordsOf } from "../../load/record-feed.ts";
 import { asBuffer, PendingDeliveries, type Transport } from "./transport.ts";
 import { createKafkaClient } from "../../load/kafka-client.ts";
@@ -32,7 +32,7 @@ export async function openKafka(place: KafkaPlace, compression: () => KafkaCompr
         const delivered = Promise.all(numbers.map((number) => pending.wait(number)));
         delivered.catch(() => {}); // if sending fails, that is the error to tell
         await send(producer, topic, numbers, payloads, compression()).catch(async (error: unknown) => {
-          throw await explainRefusal(connection, error);
+          throw await explainRefusedWrite(connection, error, [topic]);
         });
         onSent();
         return delivered;

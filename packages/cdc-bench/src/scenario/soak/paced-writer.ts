@@ -1,7 +1,9 @@
-import { type Kafka, type Message, Partitioners, type Producer } from "kafkajs";
+import { type Message, Partitioners, type Producer } from "kafkajs";
 import { performance } from "node:perf_hooks";
 import { type ChangeFormat, createChangeStream, defaultOpMix } from "../../load/change-events/index.ts";
+import { explainRefusedWrite } from "../../load/explain-refusal.ts";
 import { backlogSource } from "../catch-up/backlog.ts";
+import type { ClusterAccess } from "../catch-up/cluster-access.ts";
 import { givenSchemas } from "../catch-up/given-schemas.ts";
 
 const tickMs = 20;
@@ -18,7 +20,7 @@ export interface PacedWriter {
 }
 
 export interface PacedWriterOptions {
-  readonly kafka: Kafka;
+  readonly cluster: Pick<ClusterAccess, "kafka" | "connection">;
   readonly topic: string;
   readonly format: ChangeFormat;
   readonly perSecond: number;
@@ -26,7 +28,7 @@ export interface PacedWriterOptions {
 }
 
 export async function startPacedWriter(options: PacedWriterOptions): Promise<PacedWriter> {
-  const producer = options.kafka.producer({
+  const producer = options.cluster.kafka.producer({
     createPartitioner: Partitioners.DefaultPartitioner,
     allowAutoTopicCreation: false,
     retry: { retries: 12, initialRetryTime: 100, maxRetryTime: 2_000 }, // a leader that moves must not end a soak of hours
@@ -57,7 +59,7 @@ class Writer implements PacedWriter {
   }
 
   async #write(): Promise<void> {
-    const { topic, format, perSecond, seed } = this.#options;
+    const { cluster, topic, format, perSecond, seed } = this.#options;
     const { ids } = givenSchemas(format, backlogSource);
     const stream = createChangeStream({ seed, mix: defaultOpMix, source: backlogSource });
     const encoder = format.createEncoder(backlogSource, ids);
@@ -80,7 +82,9 @@ class Writer implements PacedWriter {
           timestamp: String(Math.floor(intendedMs)),
         });
       }
-      await this.#producer.send({ topic, messages, acks: -1 });
+      await this.#producer.send({ topic, messages, acks: -1 }).catch(async (error: unknown) => {
+        throw await explainRefusedWrite(cluster.connection, error, [topic]);
+      });
       this.written += due;
       this.behindMs = Math.max(0, performance.now() - startedAtMs - (this.written / perSecond) * 1e3);
     }

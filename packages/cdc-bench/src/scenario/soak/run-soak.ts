@@ -101,7 +101,7 @@ async function start(plan: SoakPlan, format: ChangeFormat): Promise<Soaked> {
   await cluster.makeTopic(topic, { partitions, config: isLooped ? {} : retention });
   if (isLooped) {
     observer.note(`writing ${plan.records.toLocaleString("en-US")} events in ${format.title}`);
-    const backlog = await openBacklog({ ...plan, kafka: cluster.kafka, topic, format });
+    const backlog = await openBacklog({ ...plan, cluster, topic, format });
     await backlog.write(plan.records, `writing ${format.title}`).finally(() => void backlog.close());
   }
   const ends = (await cluster.endsOf([topic])).get(topic) ?? new Map<number, bigint>();
@@ -117,7 +117,7 @@ async function start(plan: SoakPlan, format: ChangeFormat): Promise<Soaked> {
     },
     (text) => observer.note(text === null ? `${format.title}: the consumer goes on` : `${format.title}: the consumer waits: ${text}`),
   );
-  const writer = isLooped ? null : await startPacedWriter({ kafka: cluster.kafka, topic, format, perSecond, seed: plan.seed });
+  const writer = isLooped ? null : await startPacedWriter({ cluster, topic, format, perSecond, seed: plan.seed });
   return { format, topic, thread, writer };
 }
 
