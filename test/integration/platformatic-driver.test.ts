@@ -259,7 +259,7 @@ describe.skipIf(skipReason !== "")("a secured broker", { meta: { skipReason } },
       ["a mechanism that is not offered", () => ({ brokers: [kafka.sasl], sasl: login("scram-sha-512") }), "authentication-failed"],
       ["TLS at a plain port", () => ({ brokers: [kafka.plain], ssl: true }), "protocol-mismatch"],
       ["an authority that is not known", () => ({ brokers: [kafka.tls], ssl: true }), "authentication-failed"],
-      ["no login at a port with logins", () => ({ brokers: [kafka.sasl] }), "brokers-unreachable"],
+      ["no login at a port with logins", () => ({ brokers: [kafka.sasl] }), "authentication-failed"],
     ])(`version ${major} tells %s`, async (_, options, code) => {
       const failure = await startFailure({ ...options(), ...client });
       expect(failure).toMatchObject({ code });

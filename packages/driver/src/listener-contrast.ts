@@ -63,7 +63,8 @@ export const settingNames: SettingNames = Object.freeze({
   rights: "it needs Describe and Read on the topics, and Read on the group",
 });
 
-const nobodyThere = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/;
+/** In the words of Node, and of librdkafka. */
+const nobodyThere = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|Connection refused|Failed to resolve/;
 
 /** Whether a client's message says that nothing listens there: asking the listener would only take time. */
 export function isNobodyThere(message: string): boolean {
