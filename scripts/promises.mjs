@@ -43,7 +43,7 @@ const recreatedChaos = [
 /** @type {Proof} */
 const userCode = [
   `${consumer}/consumer-user-code.test.ts`,
-  "an isRetriable that throws or returns a promise ends the run with a typed error",
+  "an isRetriable that throws or gives no answer that it may ends the run with a typed error",
 ];
 
 /** @type {readonly Promised[]} */
