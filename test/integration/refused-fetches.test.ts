@@ -59,7 +59,10 @@ describe.skipIf(skipReason !== "").concurrent("a user without all rights", { met
     await producer.disconnect();
   }
 
-  /** A broker hears of new rights a moment after they are given. Until then, the topic is missing for the user. */
+  /**
+   * A broker hears of new rights a moment after they are given, and in their order: whoever waits for the last one has all. Until then, the topic is
+   * missing for the user.
+   */
   async function untilSeen(topic: string): Promise<void> {
     const user = new Kafka({ brokers: [secured.sasl], sasl: login(), logLevel: logLevel.NOTHING }).admin();
     await user.connect();
@@ -75,8 +78,8 @@ describe.skipIf(skipReason !== "").concurrent("a user without all rights", { met
   test("a login that is refused while a consumer runs ends it, with every driver: it would try the same password for ever", async () => {
     const [topic, groups] = [uniqueName("rotated"), uniqueName("rotated")];
     await createTopics(admin, [{ topic, numPartitions: 1 }]);
-    await allow(AclResourceTypes.TOPIC, topic, AclOperationTypes.READ);
     await allow(AclResourceTypes.GROUP, groups, AclOperationTypes.READ, ResourcePatternTypes.PREFIXED);
+    await allow(AclResourceTypes.TOPIC, topic, AclOperationTypes.READ);
     await untilSeen(topic);
     await write(topic);
     const brokers = [secured.sasl];
@@ -109,8 +112,8 @@ describe.skipIf(skipReason !== "").concurrent("a user without all rights", { met
       const topic = uniqueName("refused");
       const groupId = uniqueName("refused");
       await createTopics(admin, [{ topic, numPartitions: 1 }]);
-      await allow(AclResourceTypes.TOPIC, topic, AclOperationTypes.DESCRIBE);
       await allow(AclResourceTypes.GROUP, groupId, AclOperationTypes.READ);
+      await allow(AclResourceTypes.TOPIC, topic, AclOperationTypes.DESCRIBE);
       await untilSeen(topic);
       const consumer = createConsumer({ driver: make([secured.sasl]), groupId, topics: [topic], signals: false, logger: false });
       consumer.on("*", () => {});
@@ -141,9 +144,9 @@ describe.skipIf(skipReason !== "").concurrent("a user without all rights", { met
         admin,
         [read, seen].map((topic) => ({ topic, numPartitions: 1 })),
       );
+      await allow(AclResourceTypes.GROUP, groupId, AclOperationTypes.READ);
       await allow(AclResourceTypes.TOPIC, read, AclOperationTypes.READ);
       await allow(AclResourceTypes.TOPIC, seen, AclOperationTypes.DESCRIBE);
-      await allow(AclResourceTypes.GROUP, groupId, AclOperationTypes.READ);
       await untilSeen(seen);
       const topics = [new RegExp(`^${prefix}\\.`)];
       const consumer = createConsumer({ driver: make([secured.sasl]), groupId, topics, signals: false, logger: false });
@@ -155,9 +158,14 @@ describe.skipIf(skipReason !== "").concurrent("a user without all rights", { met
     });
 
     test("who may not see a topic is not sent to look for it", async () => {
-      const [topic, groupId] = [uniqueName("hidden"), uniqueName("refused")];
-      await createTopics(admin, [{ topic, numPartitions: 1 }]);
+      const [topic, shown, groupId] = [uniqueName("hidden"), uniqueName("shown"), uniqueName("refused")];
+      await createTopics(
+        admin,
+        [topic, shown].map((one) => ({ topic: one, numPartitions: 1 })),
+      );
       await allow(AclResourceTypes.GROUP, groupId, AclOperationTypes.READ);
+      await allow(AclResourceTypes.TOPIC, shown, AclOperationTypes.DESCRIBE);
+      await untilSeen(shown);
       const consumer = createConsumer({ driver: make([secured.sasl]), groupId, topics: [topic], signals: false, logger: false });
       consumer.on("*", () => {});
       await expect(consumer.run()).rejects.toMatchObject({
@@ -169,8 +177,8 @@ describe.skipIf(skipReason !== "").concurrent("a user without all rights", { met
     test("who may not write or create the dead-letter topic hears of the right that is missing", async () => {
       const [topic, letters, groupId] = [uniqueName("refused"), uniqueName("letters"), uniqueName("refused")];
       await createTopics(admin, [{ topic, numPartitions: 1 }]);
-      await allow(AclResourceTypes.TOPIC, topic, AclOperationTypes.READ);
       await allow(AclResourceTypes.GROUP, groupId, AclOperationTypes.READ);
+      await allow(AclResourceTypes.TOPIC, topic, AclOperationTypes.READ);
       await untilSeen(topic);
       const consume = (createDeadLetterTopic: boolean): Promise<unknown> => {
         const failure = { poison: "dead-letter", deadLetterTopic: letters, createDeadLetterTopic, retry: false } as const;
