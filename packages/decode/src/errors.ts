@@ -68,6 +68,8 @@ export interface DecodeErrorOptions {
   readonly cause?: unknown;
   /** The record's coordinates; absent if they are not known yet. */
   readonly at?: RecordCoordinates;
+  /** The field that could not be read. The detail names it, too. Absent if the error is not about one field. */
+  readonly path?: string | undefined;
 }
 
 // In the global symbol registry, so that an error that a second copy of this package has thrown is recognised too.
@@ -85,6 +87,11 @@ export class DecodeError extends Error {
   readonly helpUrl: string;
   /** The message without its code. */
   readonly detail: string;
+  /**
+   * The field that could not be read, after the names of the records around it: `after.total`, `after.tags[3]`. Of a deep path, it has the
+   * inner end, after `...`. Absent if the error is not about one field.
+   */
+  readonly path: string | undefined;
   /** The record's coordinates; absent until the error reaches the decoder's public methods. */
   readonly at: RecordCoordinates | undefined;
 
@@ -93,14 +100,23 @@ export class DecodeError extends Error {
     this.code = code;
     this.helpUrl = helpUrlOf(code);
     this.detail = detail;
+    this.path = options.path;
     this.at = options.at;
     Object.defineProperty(this, brand, { value: true });
   }
 
   /** The error's name, code, message and coordinates, with the offset as text. */
   toJSON(): object {
-    const { name, code, message, helpUrl, retriable, at } = this;
-    return { name, code, message, helpUrl, retriable, ...(at === undefined ? {} : { at: { ...at, offset: String(at.offset) } }) };
+    const { name, code, message, helpUrl, retriable, path, at } = this;
+    return {
+      name,
+      code,
+      message,
+      helpUrl,
+      retriable,
+      ...(path === undefined ? {} : { path }),
+      ...(at === undefined ? {} : { at: { ...at, offset: String(at.offset) } }),
+    };
   }
 
   /** Whether decoding the same bytes again later can succeed. */
@@ -115,8 +131,47 @@ export class DecodeError extends Error {
 }
 
 // Outside of the class: the bundler renames a class that names itself, and Node prints that name (`_DecodeError`) when it prints the error.
-function located({ code, detail, cause }: DecodeError, at: RecordCoordinates): DecodeError {
-  return new DecodeError(code, detail, { cause, at });
+function located({ code, detail, cause, path }: DecodeError, at: RecordCoordinates): DecodeError {
+  return new DecodeError(code, detail, { cause, path, at });
+}
+
+/** A deeper path is cut, because each part of it makes a new error. */
+const maxPathParts = 8;
+
+/** The same error, one record further out: its path begins with the name of the field. What is no {@link DecodeError} stays as it is. */
+export function inField(error: unknown, name: string): unknown {
+  return isAboutField(error) ? within(error, shownPart(name)) : error;
+}
+
+/** The same error, one list further out: its path begins with the number of the item, from 0. */
+export function inItem(error: unknown, index: number): unknown {
+  return isAboutField(error) ? within(error, `[${index}]`) : error;
+}
+
+/** A limit is one of the whole message. */
+function isAboutField(error: unknown): error is DecodeError {
+  return isDecodeError(error) && error.code !== "limit-exceeded";
+}
+
+function within(error: DecodeError, part: string): DecodeError {
+  const { code, detail, cause, path: inner = "" } = error;
+  if (inner.startsWith("...")) {
+    return error;
+  }
+  const isDeep = (inner.match(/[.[]/g) ?? []).length >= maxPathParts - 1;
+  const path = isDeep ? `...${inner}` : `${part}${inner === "" || inner.startsWith("[") ? "" : "."}${inner}`;
+  const start = startOf(inner);
+  const bare = inner !== "" && detail.startsWith(start) ? detail.slice(start.length) : detail;
+  return new DecodeError(code, `${startOf(path)}${bare}`, { cause, path });
+}
+
+function startOf(path: string): string {
+  return `in ${path}: `;
+}
+
+/** A field's name in a path. A name that may be taken for something else is quoted, and a long one is cut. */
+function shownPart(name: string): string {
+  return /^[\w$-]{1,100}$/.test(name) ? name : JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name);
 }
 
 /** Whether a value is a {@link DecodeError}, from this or another copy of this package. */

@@ -14,8 +14,8 @@ export function decodeFailure(error: unknown, at: RecordCoordinates, fate: Fate)
     return toError(error);
   }
   if (isDecodeError(error) && typeof readMember(error, "locatedAt") === "function") {
-    const { code, detail, cause } = error;
-    return new DecodeError(code, `${place(at)}: ${detail}`, { cause, at });
+    const { code, detail, cause, path } = error;
+    return new DecodeError(code, `${place(at)}: ${detail}`, { cause, at, path });
   }
   const end = fate === "halt" ? `; ${causeSaysWhy}` : fateOfRecord[fate];
   return new ConsumerError("decoder-failed", `the decoder failed at ${place(at)}${end}`, { cause: error, at });

@@ -2,6 +2,7 @@
  * The reader made of closures, one for each instruction. It is used if code generation is off. It is the simple twin of `generate.ts`: a
  * differential test holds that both give the same, and `npm run bench -- tiers` measures how much slower it is ("generatedReaders").
  */
+import { inField, inItem } from "../../errors.ts";
 import { setProperty } from "../../set-property.ts";
 import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { Deferred } from "../reader.ts";
@@ -284,8 +285,13 @@ class ClosureCompiler {
       enter(at, d, zeroByteCount);
       const target = create === null ? skippedRecord : create();
       at.p = p;
-      for (const field of fields) {
-        field(target, b, at.p, e, d + 1);
+      let i = 0;
+      try {
+        for (; i < fields.length; i++) {
+          fields[i]!(target, b, at.p, e, d + 1); // i < fields.length
+        }
+      } catch (error) {
+        throw inField(error, record.fields[i]?.name ?? "");
       }
       return target;
     };
@@ -391,7 +397,11 @@ class ClosureCompiler {
       let items: unknown[] | null = null;
       blocks(b, p, e, d, (_b, position, _e, depth, i, count) => {
         items ??= listOf(count);
-        items[i] = item(b, position, e, depth);
+        try {
+          items[i] = item(b, position, e, depth);
+        } catch (error) {
+          throw inItem(error, i);
+        }
       });
       return items ?? [];
     });

@@ -30,13 +30,18 @@ export function avroType(schema: unknown): Type {
 export type Outcome = { readonly value: unknown } | { readonly code: string };
 
 export function outcomeOf(read: () => unknown): Outcome {
+  return attempt(read).outcome;
+}
+
+/** The result of a reader, and the field that its error names. */
+function attempt(read: () => unknown): { readonly outcome: Outcome; readonly path: string | undefined } {
   try {
-    return { value: read() };
+    return { outcome: { value: read() }, path: undefined };
   } catch (error) {
     if (!isDecodeError(error)) {
       throw error;
     }
-    return { code: error.code };
+    return { outcome: { code: error.code }, path: error.path };
   }
 }
 
@@ -44,12 +49,11 @@ export function outcomeOf(read: () => unknown): Outcome {
 export function readBoth(readers: readonly [PayloadReader, PayloadReader], bytes: Uint8Array): Outcome {
   const batch = Buffer.concat([Buffer.alloc(7, 0x02), bytes, Buffer.alloc(40, 0x02)]);
   const [generated, closures] = readers;
-  const outcome = outcomeOf(() => generated.read(batch, 7, 7 + bytes.length));
-  expectSameOutcome(
-    outcome,
-    outcomeOf(() => closures.read(batch, 7, 7 + bytes.length)),
-  );
-  return outcome;
+  const one = attempt(() => generated.read(batch, 7, 7 + bytes.length));
+  const other = attempt(() => closures.read(batch, 7, 7 + bytes.length));
+  expectSameOutcome(one.outcome, other.outcome);
+  expect(one.path).toBe(other.path);
+  return one.outcome;
 }
 
 /** Compares two results. Equal codes skip the matcher, which would take too long for a hundred thousand of them. */

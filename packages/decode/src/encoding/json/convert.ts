@@ -1,4 +1,4 @@
-import { DecodeError } from "../../errors.ts";
+import { DecodeError, inField, inItem } from "../../errors.ts";
 import type { ResolvedLimits, ResolvedValueOptions } from "../../options.ts";
 import type { Conversion, Semantic } from "../../values/conversion.ts";
 import { conversionFor } from "../../values/conversion-for.ts";
@@ -31,46 +31,46 @@ export interface ConvertContext {
  * Converts parsed JSON to values, for every type. It is the simple and slow twin of the generated readers, which are tested against it. It
  * runs if a text is not spelled as its schema's writer spells it.
  */
-export function compileConvert(type: Type, context: ConvertContext, where: string): Convert {
-  const convert = compileNonNull(type, context, where);
+export function compileConvert(type: Type, context: ConvertContext): Convert {
+  const convert = compileNonNull(type, context);
   return (value) => (value === null ? null : convert(value));
 }
 
 /** The same for a column of a row, in which Debezium's placeholder becomes UNAVAILABLE. */
-export function compileColumn(type: Type, context: ConvertContext, where: string): Convert {
-  const convert = compileConvert(type, context, where);
+export function compileColumn(type: Type, context: ConvertContext): Convert {
+  const convert = compileConvert(type, context);
   const isUnavailable = jsonColumnTest(withoutNull(type).kind, context.unavailable);
   return (value) => (value !== null && isUnavailable(value) ? UNAVAILABLE : convert(value));
 }
 
-function compileNonNull(type: Type, context: ConvertContext, where: string): Convert {
+function compileNonNull(type: Type, context: ConvertContext): Convert {
   const conversion = type.semantic === undefined ? null : conversionFor(type.semantic, context.values, context.parseJson);
   switch (type.kind) {
     case "null":
-      return () => mismatch(where, "null");
+      return () => mismatch("null");
     case "boolean":
-      return (value) => (typeof value === "boolean" ? value : mismatch(where, "a boolean"));
+      return (value) => (typeof value === "boolean" ? value : mismatch("a boolean"));
     case "int":
     case "long":
-      return compileInteger(type as PrimitiveType, conversion, context, where); // all kinds of integers are primitive types
+      return compileInteger(type as PrimitiveType, conversion, context); // all kinds of integers are primitive types
     case "float":
     case "double":
-      return compileDouble(type.kind, conversion, where);
+      return compileDouble(type.kind, conversion);
     case "string":
     case "enum":
-      return compileText(conversion, where);
+      return compileText(conversion);
     case "bytes":
     case "fixed":
-      return compileBytes(conversion, where);
+      return compileBytes(conversion);
     case "array":
-      return compileArray(type.items, conversion, context, where);
+      return compileArray(type.items, conversion, context);
     case "map":
-      return compileMap(type.keys, type.values, context, where);
+      return compileMap(type.keys, type.values, context);
     case "record":
-      return compileRecord(type, conversion, context, where);
+      return compileRecord(type, conversion, context);
     case "union": {
       const only = withoutNull(type);
-      return only.kind === "union" ? compileAny(undefined, context) : compileNonNull(only, context, where);
+      return only.kind === "union" ? compileAny(undefined, context) : compileNonNull(only, context);
     }
     case "any":
       return compileAny(type.semantic, context);
@@ -78,14 +78,14 @@ function compileNonNull(type: Type, context: ConvertContext, where: string): Con
 }
 
 /** Throws the error for a value that its schema does not allow. */
-export function mismatch(where: string, expected: string): never {
+export function mismatch(expected: string): never {
   throw new DecodeError(
     "value-invalid",
-    `expected ${expected} in ${where}, as its schema declares, found another kind of JSON value; check whether the message was written with another schema`,
+    `expected ${expected} as its schema declares, found another kind of JSON value; check whether the message was written with another schema`,
   );
 }
 
-function compileInteger(type: PrimitiveType, conversion: Conversion | null, context: ConvertContext, where: string): Convert {
+function compileInteger(type: PrimitiveType, conversion: Conversion | null, context: ConvertContext): Convert {
   const { int, bigint } = conversion ?? {};
   const plain = type.kind === "long" ? int64For(context.values) : (value: number | bigint) => value;
   const range = integerRange(type, context.isRanged);
@@ -93,12 +93,12 @@ function compileInteger(type: PrimitiveType, conversion: Conversion | null, cont
     const whole =
       typeof value === "number" || typeof value === "bigint" ? value : value instanceof NumberText ? wholeNumber(value.text) : null;
     if (whole === null) {
-      return mismatch(where, "an integer");
+      return mismatch("an integer");
     }
     if (range !== null && (whole < range.min || whole > range.max)) {
       throw new DecodeError(
         "value-invalid",
-        `expected an integer of ${range.bits} bits in ${where}, as its schema declares, found one out of this range; check whether the message was written with another schema`,
+        `expected an integer of ${range.bits} bits as its schema declares, found one out of this range; check whether the message was written with another schema`,
       );
     }
     // Adding zero turns -0 into 0, because integers of a database have no signed zero.
@@ -148,13 +148,13 @@ export function int64For(values: ResolvedValueOptions): (value: number | bigint)
   }
 }
 
-function compileDouble(kind: "float" | "double", conversion: Conversion | null, where: string): Convert {
+function compileDouble(kind: "float" | "double", conversion: Conversion | null): Convert {
   const convert = conversion?.double;
   return (value) => {
-    const wide = asDouble(value, where);
+    const wide = asDouble(value);
     const double = kind === "float" ? Math.fround(wide) : wide;
     if (!Number.isFinite(double) && Number.isFinite(wide)) {
-      throw new DecodeError("value-invalid", `expected a number in a float's range in ${where}, found one out of this range`);
+      throw new DecodeError("value-invalid", "expected a number in a float's range, found one out of this range");
     }
     return convert === undefined ? double : convert(double);
   };
@@ -166,41 +166,41 @@ const nonFinite: Readonly<Record<string, number>> = {
   "-Infinity": Number.NEGATIVE_INFINITY,
 };
 
-function asDouble(value: unknown, where: string): number {
+function asDouble(value: unknown): number {
   if (typeof value === "number" || typeof value === "bigint") {
     return Number(value);
   }
   if (value instanceof NumberText) {
-    return finite(value.text, where);
+    return finite(value.text);
   }
   // What Jackson writes for the doubles that JSON has no number for.
   const named = typeof value === "string" && Object.hasOwn(nonFinite, value) ? nonFinite[value] : undefined;
-  return named ?? mismatch(where, "a number");
+  return named ?? mismatch("a number");
 }
 
-function finite(text: string, where: string): number {
+function finite(text: string): number {
   const value = Number(text);
   if (!Number.isFinite(value)) {
-    throw new DecodeError("value-invalid", `expected a number in a double's range in ${where}, found one out of this range`);
+    throw new DecodeError("value-invalid", "expected a number in a double's range, found one out of this range");
   }
   return value;
 }
 
-function compileText(conversion: Conversion | null, where: string): Convert {
+function compileText(conversion: Conversion | null): Convert {
   const convert = conversion?.text;
   return (value) => {
     if (typeof value !== "string") {
-      return mismatch(where, "a string");
+      return mismatch("a string");
     }
     return convert === undefined ? value : convert(value);
   };
 }
 
-function compileBytes(conversion: Conversion | null, where: string): Convert {
+function compileBytes(conversion: Conversion | null): Convert {
   const { bytes, int, bigint, numberText } = conversion ?? {};
   return (value) => {
     if (typeof value === "string") {
-      const buffer = fromBase64(value, where);
+      const buffer = fromBase64(value);
       return bytes === undefined ? buffer : bytes(buffer, 0, buffer.length);
     }
     // Connect's decimal.format=NUMERIC writes decimals as JSON numbers.
@@ -213,55 +213,55 @@ function compileBytes(conversion: Conversion | null, where: string): Convert {
     if (value instanceof NumberText && numberText !== undefined) {
       return numberText(value.text);
     }
-    return mismatch(where, "base64 text");
+    return mismatch("base64 text");
   };
 }
 
-function fromBase64(text: string, where: string): Buffer {
+function fromBase64(text: string): Buffer {
   const source = Buffer.from(text, "latin1");
   const length = base64Length(source, 0, source.length);
   const target = Buffer.allocUnsafe(Math.max(length, 0));
   if (source.length !== text.length || length < 0 || !decodeBase64(source, 0, target, length)) {
-    throw new DecodeError("value-invalid", `expected base64 text in ${where}, found characters or padding that are not valid base64`);
+    throw new DecodeError("value-invalid", "expected base64 text, found characters or padding that are not valid base64");
   }
   return target;
 }
 
-function compileArray(items: Type, conversion: Conversion | null, context: ConvertContext, where: string): Convert {
-  const convertItem = compileConvert(items, context, `an item of ${where}`);
+function compileArray(items: Type, conversion: Conversion | null, context: ConvertContext): Convert {
+  const convertItem = compileConvert(items, context);
   const convert = conversion?.array;
   return (value) => {
     if (!Array.isArray(value)) {
-      return mismatch(where, "an array");
+      return mismatch("an array");
     }
-    const array = value.map(convertItem);
+    const array = convertItems([...(value as unknown[])], convertItem);
     return convert === undefined ? array : convert(array);
   };
 }
 
-function compileMap(keys: Type | null, values: Type, context: ConvertContext, where: string): Convert {
-  const convertValue = compileConvert(values, context, `a value of ${where}`);
+function compileMap(keys: Type | null, values: Type, context: ConvertContext): Convert {
+  const convertValue = compileConvert(values, context);
   if (keys === null) {
     return (value) => {
       const map: Record<string, unknown> = Object.create(null); // without prototype, so that no key meets an inherited property
-      for (const [name, item] of Object.entries(asObject(value, where))) {
+      for (const [name, item] of Object.entries(asObject(value))) {
         map[name] = convertValue(item);
       }
       return map;
     };
   }
-  const convertKey = compileConvert(keys, context, `a key of ${where}`);
+  const convertKey = compileConvert(keys, context);
   const areTexts = withoutNull(keys).kind === "string"; // also if optional: JsonConverter writes an object for those too
   return (value) => {
     if (areTexts && isJsonObject(value)) {
       return new Map(Object.keys(value).map((name) => [convertKey(name), convertValue(value[name])]));
     }
     if (!Array.isArray(value)) {
-      return mismatch(where, "an array of pairs");
+      return mismatch("an array of pairs");
     }
     return new Map(
       value.map((pair: unknown) => {
-        const [key, item] = pairOf(pair) ?? mismatch(where, "pairs");
+        const [key, item] = pairOf(pair) ?? mismatch("pairs");
         return [convertKey(key), convertValue(item)];
       }),
     );
@@ -276,29 +276,29 @@ function pairOf(pair: unknown): readonly unknown[] | null {
   return isJsonObject(pair) && Object.hasOwn(pair, "key") && Object.hasOwn(pair, "value") ? [pair["key"], pair["value"]] : null;
 }
 
-function asObject(value: unknown, where: string): Record<string, unknown> {
-  return isJsonObject(value) ? value : mismatch(where, "an object");
+function asObject(value: unknown): Record<string, unknown> {
+  return isJsonObject(value) ? value : mismatch("an object");
 }
 
-function compileRecord(type: RecordType, conversion: Conversion | null, context: ConvertContext, where: string): Convert {
+function compileRecord(type: RecordType, conversion: Conversion | null, context: ConvertContext): Convert {
   const known = context.records.get(type);
   if (known !== undefined) {
     return known;
   }
   let compiled: Convert | null = null;
   context.records.set(type, (value) => compiled?.(value)); // `compiled` is set before any value is converted
-  compiled = compileFields(type, conversion, context, where);
+  compiled = compileFields(type, conversion, context);
   context.records.set(type, compiled);
   return compiled;
 }
 
-function compileFields(type: RecordType, conversion: Conversion | null, context: ConvertContext, where: string): Convert {
+function compileFields(type: RecordType, conversion: Conversion | null, context: ConvertContext): Convert {
   const struct = conversion?.struct;
   // A struct that becomes one value (a point, a decimal with its own scale) is converted from its raw parts.
   const isRaw = struct === undefined || context.values.int64 === "safe";
   const inner = isRaw ? context : { ...context, values: rawValues(context.values), records: new Map<RecordType, Convert>() };
-  const compile = (field: Field): Convert => compileConvert(field.type, inner, `${where}.${field.name}`);
-  const convert = recordConvert(type.fields, compile, compileAny(undefined, inner), where);
+  const compile = (field: Field): Convert => compileConvert(field.type, inner);
+  const convert = recordConvert(type.fields, compile, compileAny(undefined, inner));
   return struct === undefined ? convert : (value) => struct(convert(value) as Record<string, unknown>);
 }
 
@@ -310,9 +310,9 @@ function rawValues(values: ResolvedValueOptions): ResolvedValueOptions {
  * Converts a record from its columns, in the schema's order. Properties that the schema does not have follow, unchanged. A column is
  * compiled when its first value comes, because a message's own schema may have thousands of columns without values.
  */
-export function recordConvert(fields: readonly Field[], compile: (field: Field) => Convert, extra: Convert, where: string): Convert {
+export function recordConvert(fields: readonly Field[], compile: (field: Field) => Convert, extra: Convert): Convert {
   if (fields.length === 0) {
-    return extra === asItIs ? (value) => asObject(value, where) : (value) => convertFields(asObject(value, where), extra);
+    return extra === asItIs ? (value) => asObject(value) : (value) => convertFields(asObject(value), extra);
   }
   const places = new Map(fields.map(({ name }, i) => [name, i]));
   const converts: (Convert | undefined)[] = [];
@@ -326,18 +326,24 @@ export function recordConvert(fields: readonly Field[], compile: (field: Field) 
     return record;
   };
   return (value) => {
-    const object = asObject(value, where);
+    const object = asObject(value);
     const names = Object.keys(object);
     const record: Record<string, unknown> = {};
     const isSparse = names.length < fields.length / 4;
     let others = names.length;
-    for (const place of isSparse ? placesOf(names, places) : all) {
-      const field = fields[place] as Field; // places are indexes of fields
-      if (Object.hasOwn(object, field.name)) {
-        const convert = (converts[place] ??= compile(field));
-        setProperty(record, field.name, convert(object[field.name]));
-        others--;
+    let name = "";
+    try {
+      for (const place of isSparse ? placesOf(names, places) : all) {
+        const field = fields[place] as Field; // places are indexes of fields
+        ({ name } = field);
+        if (Object.hasOwn(object, name)) {
+          const convert = (converts[place] ??= compile(field));
+          setProperty(record, name, convert(object[name]));
+          others--;
+        }
       }
+    } catch (error) {
+      throw inField(error, name);
     }
     return others === 0 ? record : withOthers(record, object, names);
   };
@@ -364,7 +370,7 @@ export function compileAny(semantic: Semantic | undefined, context: ConvertConte
       return int64(value);
     }
     if (value instanceof NumberText) {
-      return numbers === "exact" ? value.text : finite(value.text, "a JSON number");
+      return numbers === "exact" ? value.text : finite(value.text);
     }
     if (Array.isArray(value)) {
       return convertItems(value, convert);
@@ -400,12 +406,18 @@ function asItIs(value: unknown): unknown {
 // No other code holds the parsed value, so it is converted in place. A copy would let hostile JSON cost twice.
 
 function convertItems(items: unknown[], convert: Convert): unknown[] {
-  for (let i = 0; i < items.length; i++) {
-    items[i] = convert(items[i]);
+  let i = 0;
+  try {
+    for (; i < items.length; i++) {
+      items[i] = convert(items[i]);
+    }
+  } catch (error) {
+    throw inItem(error, i);
   }
   return items;
 }
 
+/** An error does not name the member: without a schema, the name of a member may be data. */
 function convertFields(object: Record<string, unknown>, convert: Convert): Record<string, unknown> {
   for (const name of Object.keys(object)) {
     const value = object[name];
@@ -460,10 +472,10 @@ function typedItems(items: readonly unknown[]): unknown[] {
 
 function typedField(name: string, field: unknown): unknown {
   if (field instanceof NumberText) {
-    return finite(field.text, "a field of a hinted column");
+    return finite(field.text);
   }
   if (typeof field === "string" && byteFields.has(name)) {
-    return fromBase64(field, "a hinted column");
+    return fromBase64(field);
   }
   if (Array.isArray(field)) {
     return typedItems(field); // a list of pairs is a map whose keys are no text
@@ -474,7 +486,7 @@ function typedField(name: string, field: unknown): unknown {
 
 function hintedText(value: string, conversion: Conversion): unknown {
   if (conversion.bytes !== undefined) {
-    const bytes = fromBase64(value, "a hinted column");
+    const bytes = fromBase64(value);
     return conversion.bytes(bytes, 0, bytes.length);
   }
   return conversion.text === undefined ? value : conversion.text(value);

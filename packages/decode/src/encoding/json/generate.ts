@@ -243,10 +243,7 @@ function ${name}(c) {
     if (type.kind === "record" && !place.isRow && !this.#open.has(type) && this.#conversion(type)?.struct === undefined) {
       return `const ${target} = ${this.record(type, { isTop: false, isRow: false })}(c);`;
     }
-    return this.#slow(
-      place.isRow ? compileColumn(field.type, this.#context, field.name) : compileConvert(field.type, this.#context, field.name),
-      target,
-    );
+    return this.#slow(place.isRow ? compileColumn(field.type, this.#context) : compileConvert(field.type, this.#context), target);
   }
 
   #row(type: Type, field: Field, target: string): string {
@@ -254,9 +251,7 @@ function ${name}(c) {
       return `const ${target} = ${this.record(type, { isTop: false, isRow: true })}(c);`;
     }
     // Without a schema: no object was there when the type was learned. MongoDB's documents are texts. An object must be learned first.
-    return type.kind === "any"
-      ? `const ${target} = readText(c);`
-      : this.#slow(compileConvert(field.type, this.#context, field.name), target);
+    return type.kind === "any" ? `const ${target} = readText(c);` : this.#slow(compileConvert(field.type, this.#context), target);
   }
 
   /** A field that was null when its type was learned. If it is not null now, the slow reader must read it. */
@@ -323,7 +318,7 @@ function ${name}(c) {
   /** Most values of schemaless JSON are short scalars. Other values are parsed. */
   #any(isColumn: boolean, target: string): string {
     const anyType: Type = { kind: "any" };
-    const convert = isColumn ? compileColumn(anyType, this.#context, "a column") : compileConvert(anyType, this.#context, "a field");
+    const convert = isColumn ? compileColumn(anyType, this.#context) : compileConvert(anyType, this.#context);
     const slow = this.#constant("any", this.#nestedAny(isColumn, convert));
     const column = isColumn ? ` else if (typeof ${target} === "string" && isUnavailableJson(${target})) ${target} = UNAVAILABLE;` : "";
     // The value of the slow reader is converted already: a fraction in it must not be taken for an integer.
@@ -392,7 +387,7 @@ function ${name}(c) {
     const lines = type.fields.map((inner, i) => this.#unlessSame({ inner, i, at: defer.peek.indexOf(inner.name), memo }));
     const texts = peeked.flatMap((name, at) => (name === "undefined" ? [] : [`${name} = ${memo}.texts[${at}]`]));
     const resolve = this.#constant("resolve", defer.resolve);
-    const read = this.#constant("read", this.#deferredRead(type, field.name));
+    const read = this.#constant("read", this.#deferredRead(type));
     this.scope["Deferred"] = Deferred;
     const skip = this.#name("deferred");
     const body = [
@@ -447,8 +442,8 @@ function ${name}(c) {
   }
 
   /** Makes the reader of a deferred part. It tries the fast reader first: the skip has already checked the spelling of the text. */
-  #deferredRead(type: RecordType, where: string): (bytes: Uint8Array, start: number, end: number) => unknown {
-    const convert = compileConvert(type, this.#context, where);
+  #deferredRead(type: RecordType): (bytes: Uint8Array, start: number, end: number) => unknown {
+    const convert = compileConvert(type, this.#context);
     const parse = this.#parse;
     const cursor = new JsonCursor();
     const late: { fast: FastReader | null } = { fast: null };

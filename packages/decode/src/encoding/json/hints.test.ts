@@ -94,7 +94,7 @@ describe("a hint on a plain JSON column", () => {
 
   test("refuses invalid base64", async () => {
     await expect(decodeColumn(`{"scale":2,"value":"%%%%"}`, "io.debezium.data.VariableScaleDecimal")).rejects.toThrow(
-      /^\[value-invalid\] expected base64/,
+      /^\[value-invalid\] in after.column: expected base64/,
     );
   });
 });

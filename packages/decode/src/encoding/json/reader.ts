@@ -4,6 +4,7 @@ import type { ResolvedLimits } from "../../options.ts";
 import { type CompileOptions, Deferred, type DeferredField, type PayloadReader, type ReadPlan } from "../reader.ts";
 import { type Type, withoutNull } from "../type.ts";
 import { unavailableTests } from "../../values/unavailable.ts";
+import { withPath } from "../naming-field.ts";
 import type { CompileBudget } from "../compile-budget.ts";
 import { fastPathMiss } from "../fast-path.ts";
 import { type Convert, type ConvertContext, compileAny, compileColumn, compileConvert, mismatch, recordConvert } from "./convert.ts";
@@ -91,7 +92,7 @@ export class JsonReader implements PayloadReader {
       return fastPathMiss;
     }
     const cursor = this.#cursor;
-    const value = cursor.read(this.#fast, bytes, start, end);
+    const value = this.#readGenerated(this.#fast, bytes, start, end);
     if (cursor.pos === end) {
       this.#credit = fullCredit;
       return value;
@@ -101,6 +102,15 @@ export class JsonReader implements PayloadReader {
       this.#fast = null;
     }
     return fastPathMiss;
+  }
+
+  /** Runs generated code, whose errors do not name the field: the slow path's do. */
+  #readGenerated(fast: FastReader, bytes: Uint8Array, start: number, end: number): unknown {
+    try {
+      return this.#cursor.read(fast, bytes, start, end);
+    } catch (error) {
+      throw withPath(error, () => this.convert(parseJson(bytes, start, end, this.#parse)));
+    }
   }
 
   /** Converts a parsed value, as the slow path does. */
@@ -140,11 +150,11 @@ export function convertContext(options: CompileOptions, parse: ParseOptions, isR
 function compileTop(type: Type, plan: ReadPlan, context: ConvertContext): Convert {
   const record = withoutNull(type);
   if (record.kind !== "record") {
-    return compileConvert(type, context, "the payload");
+    return compileConvert(type, context);
   }
   const fields = record.fields.filter((field) => !plan.skip.includes(field.name));
-  const extra = plan.rows === "self" ? compileColumn({ kind: "any" }, context, "a column") : compileAny(undefined, context);
-  const convert = recordConvert(fields, ({ name, type: column }) => compileTopField(name, column, plan, context), extra, "the payload");
+  const extra = plan.rows === "self" ? compileColumn({ kind: "any" }, context) : compileAny(undefined, context);
+  const convert = recordConvert(fields, ({ name, type: column }) => compileTopField(name, column, plan, context), extra);
   const selected = plan.rows === "self" ? plan.selected : undefined;
   return (value) => (value === null ? null : convert(onlySelected(withoutSkipped(value, plan.skip), selected)));
 }
@@ -170,22 +180,22 @@ function only(value: Record<string, unknown>, isKept: (name: string) => boolean)
 
 function compileTopField(name: string, type: Type, plan: ReadPlan, context: ConvertContext): Convert {
   if (plan.rows === "self") {
-    return compileColumn(type, context, name);
+    return compileColumn(type, context);
   }
   if (plan.rows.includes(name)) {
-    return compileRow(type, context, name, plan.selected);
+    return compileRow(type, context, plan.selected);
   }
   return plan.defer?.field === name
-    ? compileDeferred(plan.defer, type, compileConvert(type, context, name), context)
-    : compileConvert(type, context, name);
+    ? compileDeferred(plan.defer, type, compileConvert(type, context), context)
+    : compileConvert(type, context);
 }
 
-function compileRow(type: Type, context: ConvertContext, where: string, selected: ReadPlan["selected"]): Convert {
+function compileRow(type: Type, context: ConvertContext, selected: ReadPlan["selected"]): Convert {
   const record = withoutNull(type);
-  const anyColumn = compileColumn({ kind: "any" }, context, where);
+  const anyColumn = compileColumn({ kind: "any" }, context);
   const fields = record.kind === "record" ? record.fields : [];
-  const convertRecord = recordConvert(fields, (field) => compileColumn(field.type, context, `${where}.${field.name}`), anyColumn, where);
-  const convertOther = record.kind === "record" ? () => mismatch(where, "an object") : compileConvert(type, context, where);
+  const convertRecord = recordConvert(fields, (field) => compileColumn(field.type, context), anyColumn);
+  const convertOther = record.kind === "record" ? () => mismatch("an object") : compileConvert(type, context);
   return (value) => (isJsonObject(value) ? convertRecord(onlySelected(value, selected)) : value === null ? null : convertOther(value));
 }
 

@@ -3,6 +3,7 @@
  * numbers. It is the simple twin of `generate.ts`: a differential test holds that both give the same, and
  * `npm run bench -- tiers` measures how much slower it is ("generatedReaders").
  */
+import { inField, inItem } from "../../errors.ts";
 import { setProperty } from "../../set-property.ts";
 import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { Deferred } from "../reader.ts";
@@ -228,7 +229,11 @@ export class ClosureCompiler {
           }
           merged ??= joinParts(at, b, start, e, byNumber);
         }
-        position = merged?.has(field) ? skipField(at, b, position, e, tag) : reader.apply(target, b, position, e, tag, d);
+        try {
+          position = merged?.has(field) ? skipField(at, b, position, e, tag) : reader.apply(target, b, position, e, tag, d);
+        } catch (error) {
+          throw inField(error, field.name);
+        }
       }
       for (const [field, whole] of merged ?? []) {
         setProperty(target, field.name, this.#content(field)(whole, 0, whole.length, d + 1));
@@ -288,7 +293,12 @@ export class ClosureCompiler {
     if (instruction.kind === "message") {
       const content = this.#content(field);
       return this.#bounded(instruction.isGroup, (target, b, p, e, d) => {
-        (target[name] as unknown[]).push(content(b, p, e, d)); // initialOf made it a list
+        const items = target[name] as unknown[]; // initialOf made it a list
+        try {
+          items.push(content(b, p, e, d));
+        } catch (error) {
+          throw inItem(error, items.length);
+        }
       });
     }
     const read = this.#read(instruction);

@@ -1,5 +1,6 @@
 import type { ConvertContext } from "../json/convert.ts";
 import { convertContext } from "../json/reader.ts";
+import { namingField } from "../naming-field.ts";
 import type { CompileOptions, PayloadReader } from "../reader.ts";
 import type { Type } from "../type.ts";
 import { closureReader, type ReadPayload } from "./closures.ts";
@@ -24,7 +25,9 @@ export function compileProtobufReader(message: Message, type: Type, options: Pro
 function compileRead(message: Message, options: ProtobufReaderOptions): ReadPayload {
   const root = planInstructions(message, { ...options, columns: options.columns ?? new Map(), parseJson: jsonParser(options) });
   const at = new Cursor(options.limits, options.minMeteredBytes);
-  return options.codeGeneration && countFields(root) <= maxGeneratedFields ? generateReader(root, at) : closureReader(root, at);
+  return options.codeGeneration && countFields(root) <= maxGeneratedFields
+    ? namingField(generateReader(root, at), () => closureReader(root, at))
+    : closureReader(root, at);
 }
 
 function countFields(root: MessageInstruction): number {

@@ -44,13 +44,18 @@ export function twins(schema: string, options: TwinOptions = {}): Twins {
 export type Outcome = { readonly value: unknown } | { readonly code: string };
 
 export function outcomeOf(read: () => unknown): Outcome {
+  return attempt(read).outcome;
+}
+
+/** The result of a reader, and the field that its error names. */
+function attempt(read: () => unknown): { readonly outcome: Outcome; readonly path: string | undefined } {
   try {
-    return { value: read() };
+    return { outcome: { value: read() }, path: undefined };
   } catch (error) {
     if (!isDecodeError(error)) {
       throw error;
     }
-    return { code: error.code };
+    return { outcome: { code: error.code }, path: error.path };
   }
 }
 
@@ -58,8 +63,9 @@ export function outcomeOf(read: () => unknown): Outcome {
 export function readBoth(readers: Twins, bytes: Uint8Array): Outcome {
   const batch = Buffer.concat([Buffer.alloc(7, 0x08), bytes, Buffer.alloc(40, 0x08)]);
   const [generated, closures] = readers;
-  const outcome = outcomeOf(() => generated.read(batch, 7, 7 + bytes.length));
-  const other = outcomeOf(() => closures.read(batch, 7, 7 + bytes.length));
+  const { outcome, path } = attempt(() => generated.read(batch, 7, 7 + bytes.length));
+  const { outcome: other, path: otherPath } = attempt(() => closures.read(batch, 7, 7 + bytes.length));
+  expect(path).toBe(otherPath);
   if (!("code" in outcome && "code" in other && outcome.code === other.code)) {
     expect(outcome).toStrictEqual(other);
   }
