@@ -19,3 +19,16 @@ test("a costly entry removes as many as needed, and is kept itself", () => {
   map.set("d", 4);
   expect([map.get("ccc"), map.get("d")]).toEqual([3, 4]);
 });
+
+test("the cost may be that of the value, and a value in place of another costs the difference", () => {
+  const map = new BoundedMap<string, string>(10, 4, (_key, value) => value.length);
+  map.set("a", "xx");
+  map.set("b", "x");
+  map.set("b", "xx");
+  expect([map.get("a"), map.get("b")]).toEqual(["xx", "xx"]);
+  map.set("a", "x");
+  map.set("c", "x");
+  expect([map.get("a"), map.get("b"), map.get("c")]).toEqual(["x", "xx", "x"]);
+  map.set("d", "x");
+  expect([map.get("a"), map.get("b"), map.get("c"), map.get("d")]).toEqual([undefined, "xx", "x", "x"]);
+});

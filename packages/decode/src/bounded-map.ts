@@ -1,15 +1,15 @@
 /**
  * A map of bounded size, so that senders cannot make it grow. The entry that was added first is removed first. Entries are counted, or
- * measured if `costOf` gives the cost of a key.
+ * measured if `costOf` gives the cost of an entry.
  */
 export class BoundedMap<Key, Value> {
   readonly #entries = new Map<Key, Value>();
   readonly #maxEntries: number;
   readonly #maxCost: number;
-  readonly #costOf: (key: Key) => number;
+  readonly #costOf: (key: Key, value: Value) => number;
   #cost = 0;
 
-  constructor(maxEntries: number, maxCost: number = Number.POSITIVE_INFINITY, costOf: (key: Key) => number = () => 0) {
+  constructor(maxEntries: number, maxCost: number = Number.POSITIVE_INFINITY, costOf: (key: Key, value: Value) => number = () => 0) {
     this.#maxEntries = maxEntries;
     this.#maxCost = maxCost;
     this.#costOf = costOf;
@@ -20,20 +20,24 @@ export class BoundedMap<Key, Value> {
   }
 
   set(key: Key, value: Value): void {
-    if (!this.#entries.has(key)) {
-      this.#makeRoom(this.#costOf(key));
+    const cost = this.#costOf(key, value);
+    const replaced = this.#entries.get(key);
+    if (replaced === undefined) {
+      this.#makeRoom(cost);
+    } else {
+      this.#cost -= this.#costOf(key, replaced);
     }
     this.#entries.set(key, value);
+    this.#cost += cost;
   }
 
   #makeRoom(cost: number): void {
-    for (const oldest of this.#entries.keys()) {
+    for (const [oldest, value] of this.#entries) {
       if (this.#entries.size < this.#maxEntries && this.#cost + cost <= this.#maxCost) {
-        break;
+        return;
       }
       this.#entries.delete(oldest);
-      this.#cost -= this.#costOf(oldest);
+      this.#cost -= this.#costOf(oldest, value);
     }
-    this.#cost += cost;
   }
 }

@@ -6,7 +6,8 @@ import { check, checkMembers } from "../option-checks.ts";
 import type { Sink } from "../sink.ts";
 import { type GuardedSinkParts, guardedSink } from "../user-code/guarded-sink.ts";
 import { type MatchWatch, noteMatch, slotOf, type WatchedPattern } from "./match-watch.ts";
-import { type IsTopic, matchesTable, parseTablePattern, type TablePattern, tablePath } from "./table-pattern.ts";
+import { TableMemo } from "./table-memo.ts";
+import { type IsTopic, matchesTable, parseTablePattern, type TablePattern } from "./table-pattern.ts";
 
 /** What a sink takes, and how much at a time. */
 export interface SinkOptions {
@@ -131,15 +132,12 @@ function withTombstones(takes: (event: CdcEvent) => boolean, other: (event: Tomb
   };
 }
 
-const maxRemembered = 10_000;
-
 /** Decides which events these patterns take. For each table and operation this is decided once. */
 function takesOf(patterns: readonly WatchedPattern[], watch: MatchWatch): (event: CdcEvent) => boolean {
-  /** The answers for a table, by operation. */
-  const known = new Map<string, Map<string, boolean>>();
-  // Neighbouring events nearly always have the same table. Comparing names with those of the last event saves a map key for each event.
-  let last: { readonly table: TableName | null; readonly topic: string; readonly answers: Map<string, boolean> } | null = null;
-  const asksTopics = patterns.some(({ pattern }) => pattern.kind === "named" && pattern.mayBeTopic);
+  const byOperation = new TableMemo(() => new Map<string, boolean>());
+  if (patterns.some(({ pattern }) => pattern.kind === "named" && pattern.mayBeTopic)) {
+    byOperation.askTopics();
+  }
   const meet = (table: TableName | null, slot: string, topic: string): boolean => {
     watch.saw(table, slot, topic);
     const matching = patterns.filter(({ pattern }) => (table !== null || pattern.kind === "named") && matchesTable(pattern, table, topic));
@@ -158,30 +156,12 @@ function takesOf(patterns: readonly WatchedPattern[], watch: MatchWatch): (event
     }
     const { table } = event as { readonly table: TableName | null }; // of an event with a slot
     const { topic } = event.record;
-    if (last === null || !isSameTable(last.table, table) || (asksTopics && last.topic !== topic)) {
-      last = { table, topic, answers: answersOf(`${table === null ? "" : tablePath(table)}\0${asksTopics ? topic : ""}`, known) };
-    }
-    let isTaken = last.answers.get(slot);
+    const answers = byOperation.answerFor(table, topic);
+    let isTaken = answers.get(slot);
     if (isTaken === undefined) {
       isTaken = meet(table, slot, topic);
-      last.answers.set(slot, isTaken);
+      answers.set(slot, isTaken);
     }
     return isTaken;
   };
-}
-
-function answersOf(key: string, known: Map<string, Map<string, boolean>>): Map<string, boolean> {
-  let answers = known.get(key);
-  if (answers === undefined) {
-    if (known.size >= maxRemembered) {
-      known.clear();
-    }
-    answers = new Map();
-    known.set(key, answers);
-  }
-  return answers;
-}
-
-function isSameTable(a: TableName | null, b: TableName | null): boolean {
-  return a === b || (a !== null && b !== null && a.name === b.name && a.schema === b.schema && a.database === b.database);
 }

@@ -5,6 +5,7 @@ import type { ColumnSelection } from "./on.ts";
 import { checkedTarget, type RowChecks, resolveRowChecks } from "./row-checks.ts";
 import { MatchWatch, noteMatch, notingColumns, type WatchedPattern } from "./match-watch.ts";
 import { noColumns, type Selection, SelectionOptions } from "./selection-options.ts";
+import { TableMemo } from "./table-memo.ts";
 import { compareScope, type IsTopic, matchesTable, parseTablePattern, type TablePattern } from "./table-pattern.ts";
 
 /** Where an event goes: to a handler at once, or together with the others of its fetched batch. */
@@ -39,25 +40,23 @@ export interface RouterOptions {
   readonly watch?: MatchWatch;
 }
 
-/** If a source has more tables than this, routes are worked out again: names from the wire must not fill the memory. */
-const maxRoutes = 10_000;
-
 /** Finds the handler of an event. Registrations come first. After the first event, none is accepted. */
 export class Router {
   readonly #registrations: Registration[] = [];
   readonly #control = new Map<string, Target>();
   #any: Target | undefined;
-  #routes = new Map<string, Route>();
+  readonly #routes = new TableMemo<Route>(() => ({
+    create: null,
+    update: null,
+    delete: null,
+    read: null,
+    truncate: null,
+    row: null,
+    tombstone: null,
+  }));
   readonly #around: (target: Target) => Target;
   readonly #isTopic: IsTopic;
   readonly #watch: MatchWatch;
-  /** Some pattern may be the name of a topic. Then routes depend on the topic, too. */
-  #asksTopics = false;
-  // Neighbouring events nearly always have the same table. Comparing names with those of the last event saves a map key for each event.
-  #lastTable: TableName | undefined;
-  #lastTopic = "";
-  #lastRoute: Route | undefined;
-  readonly #unnamed = new Map<string, Route>();
   readonly #selections = new SelectionOptions();
 
   constructor({ around = (target) => target, isTopic = () => false, watch = new MatchWatch() }: RouterOptions = {}) {
@@ -103,13 +102,13 @@ export class Router {
   targetOf(event: CdcEvent): Target | FilterReason {
     switch (event.kind) {
       case "change":
-        return this.#routeOf(event.table, event)[event.op] ?? this.#meet(event.table, event.op, event);
+        return this.#routes.answerFor(event.table, event.record.topic)[event.op] ?? this.#meet(event.table, event.op, event);
       case "truncate":
-        return this.#routeOf(event.table, event).truncate ?? this.#meet(event.table, "truncate", event);
+        return this.#routes.answerFor(event.table, event.record.topic).truncate ?? this.#meet(event.table, "truncate", event);
       case "row":
-        return this.#routeOf(event.table, event).row ?? this.#meet(event.table, "row", event);
+        return this.#routes.answerFor(event.table, event.record.topic).row ?? this.#meet(event.table, "row", event);
       case "tombstone":
-        return this.#routeOf(event.table, event).tombstone ?? this.#meet(event.table, "tombstone", event);
+        return this.#routes.answerFor(event.table, event.record.topic).tombstone ?? this.#meet(event.table, "tombstone", event);
       default:
         return this.#control.get(event.kind) ?? this.#any ?? "control-event-without-handler";
     }
@@ -152,40 +151,9 @@ export class Router {
     }
     this.#registrations.push({ pattern, columns, targets, watched });
     this.#registrations.sort((a, b) => compareScope(a.pattern, b.pattern));
-    this.#asksTopics ||= pattern.kind === "named" && pattern.mayBeTopic;
-  }
-
-  #routeOf(table: TableName | null, event: CdcEvent): Route {
-    const last = this.#lastTable;
-    if (
-      last !== undefined &&
-      this.#lastRoute !== undefined &&
-      table !== null &&
-      (last === table || (last.name === table.name && last.schema === table.schema && last.database === table.database)) &&
-      (!this.#asksTopics || this.#lastTopic === event.record.topic)
-    ) {
-      return this.#lastRoute;
+    if (pattern.kind === "named" && pattern.mayBeTopic) {
+      this.#routes.askTopics();
     }
-    const topic = this.#asksTopics ? event.record.topic : "";
-    const route = this.#lookUp(table, topic);
-    this.#lastTable = table ?? undefined;
-    this.#lastTopic = topic;
-    this.#lastRoute = route;
-    return route;
-  }
-
-  #lookUp(table: TableName | null, topic: string): Route {
-    const key = table === null ? topic : `${table.database ?? ""}\0${table.schema ?? ""}\0${table.name}\0${topic}`;
-    const routes = table === null ? this.#unnamed : this.#routes;
-    let route = routes.get(key);
-    if (route === undefined) {
-      if (routes.size >= maxRoutes) {
-        routes.clear();
-      }
-      route = { create: null, update: null, delete: null, read: null, truncate: null, row: null, tombstone: null };
-      routes.set(key, route);
-    }
-    return route;
   }
 
   /** The first event of this table and operation: its route is worked out, and the watch hears of it. */
@@ -207,7 +175,7 @@ export class Router {
     }
     const reason: FilterReason = matching.length === 0 ? "table-without-handler" : "operation-without-handler";
     const found = taking?.targets.get(slot) ?? (slot === "tombstone" ? this.#control.get(slot) : undefined) ?? this.#any ?? reason;
-    this.#routeOf(table, event)[slot] = found;
+    this.#routes.answerFor(table, topic)[slot] = found;
     return found;
   }
 }

@@ -24,6 +24,8 @@ type RowsEvent = EnvelopedChange | PlainRow;
 const noColumns: Columns = new Set();
 const slots: readonly RowSlot[] = ["create", "update", "delete", "read", "row"];
 const maxTables = 256;
+/** The names of the tables come from senders, and may be long. */
+const maxNameChars = 65_536;
 
 /**
  * Reads the records of one topic with the columns that are wanted of their rows. Only a record that was read names its table, so each is
@@ -42,7 +44,7 @@ export class RowSelector implements RowSelection {
   /** Whether the record is read for the first time, with the columns of the tables before it. */
   isGuess = false;
   readonly #select: ColumnSelector;
-  readonly #tables: BoundedMap<string, WantedOfTable> = new BoundedMap(maxTables);
+  readonly #tables: BoundedMap<string, WantedOfTable> = new BoundedMap(maxTables, maxNameChars, (name) => name.length);
   /** What records are read with at first. */
   #guess: Columns | null = noColumns;
   #needsWholeRows = false;

@@ -42,6 +42,8 @@ interface KnownSchema {
   readonly encoding: SchemaEncoding;
   readonly parsed: ParsedSchema;
   readonly hasRuleSet: boolean;
+  /** The length of its texts if the message brought them; 0 if they came from a source, which bounds what it keeps. */
+  readonly carriedChars: number;
   /** By the columns that values are read with, then by how framing and payload choose the message. */
   readonly readers: BoundedMap<ColumnHints | null, BoundedMap<string, MessageReader>>;
   /** What reports each message to the listener, under the same keys: a message may be compiled again for other semantics. */
@@ -81,7 +83,9 @@ export class SchemaReader {
     this.#scope = scope;
     this.#openings = openings;
     this.#result = result;
-    this.#known = new BoundedMap(engine.limits.maxSchemas);
+    const { maxSchemas, maxSchemaChars } = engine.limits;
+    // A sender can give each message a schema of its own, whose readers take several times the memory of its text.
+    this.#known = new BoundedMap(maxSchemas, maxSchemaChars, (_id, { carriedChars }) => carriedChars);
   }
 
   /** Reads one value, or an array of values if the payload does not hold exactly one. Pending if the schema must be loaded first. */
@@ -155,6 +159,7 @@ export class SchemaReader {
       encoding,
       parsed: this.#refused.parse(keyOf(named), registered, () => encoding.parse(registered, limits, this.#scope.hinted)),
       hasRuleSet: registered.hasRuleSet === true,
+      carriedChars: schema === undefined ? 0 : charsOf(schema),
       readers: new BoundedMap(maxColumnHints),
       reports: new BoundedMap(limits.maxSchemas),
       possible: new BoundedMap(limits.maxSchemas),
@@ -248,6 +253,10 @@ export class SchemaReader {
     const read = orFastPathMiss((bytes, start, end) => reader.read(bytes, start, end));
     return { prefix, columns, reader: isGuess ? { read } : reader };
   }
+}
+
+function charsOf({ schema, references = [] }: RegisteredSchema): number {
+  return references.reduce((sum, reference) => sum + reference.schema.length, schema.length);
 }
 
 /** The key of a schema in the cache. Messages of one schema may be written in two encodings. */

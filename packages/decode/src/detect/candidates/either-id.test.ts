@@ -104,6 +104,22 @@ describe("Apicurio's ids of eight bytes", () => {
     expect(await one({})).toBe("schema-not-found");
   });
 
+  test("wait while the one that fits is not named after the topic, and the other one cannot be asked for", async () => {
+    const [customers, orders] = ["customers", "orders"].map((name) => ({
+      schema: avro("Value", ["id", "long"]).schema.replace('"Value"', `"Value","namespace":"p.inv.${name}"`),
+      schemaType: "AVRO" as const,
+    }));
+    const known = { "globalId:7": customers as Known[string], "contentId:7": orders as Known[string] };
+    const record = recordOf(longId, { topic: "p.inv.orders" });
+    expect(await decode(record, { schemas: sourceOf(known) })).toMatchObject({ schemaId: "contentId:7", row: { id: 1 } });
+    for (const code of ["unavailable", "refused"]) {
+      const source = sourceOf({ "globalId:7": customers as Known[string] });
+      const load: SchemaSource["load"] = (id) =>
+        Promise.reject(Object.assign(new Error("no"), { code: id === "contentId:7" ? code : "not-found" }));
+      expect(await decode(record, { schemas: { ...source, load } })).toBe(`schema-${code}`);
+    }
+  });
+
   test("are of the kind that the user states, and of no other", async () => {
     expect(await one({ "globalId:7": number, "contentId:7": number }, { apicurioIds: "contentId" })).toMatchObject({
       schemaId: "contentId:7",

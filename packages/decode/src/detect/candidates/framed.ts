@@ -37,8 +37,11 @@ function readByEither(side: SideTools, message: SideMessage, [likely, other]: re
   }
   const second = attemptAgain(side, message, other);
   if (isDecodeError(second)) {
+    if (!isWrongId(second)) {
+      return second; // nobody knows yet which of the two it is
+    }
     if (failed) {
-      return second.retriable ? second : first;
+      return first;
     }
   } else if (failed || second.status === "pending" || isNamedAfterTopic(second)) {
     return second;

@@ -1,0 +1,66 @@
+import type { TableName } from "@cdckit/decode";
+
+/** If a source has more tables than this, answers are worked out again: names from the wire must not fill the memory. */
+const maxRemembered = 10_000;
+
+/** No source has names this long. Answers for longer ones are worked out again, for the same reason. */
+const maxKeyChars = 1_000;
+
+/**
+ * Remembers an answer for each table, so that it is worked out once. If a pattern may be the name of a topic, the answer depends on the topic,
+ * too.
+ */
+export class TableMemo<Answer> {
+  readonly #make: () => Answer;
+  readonly #known = new Map<string, Answer>();
+  #asksTopics = false;
+  // Neighbouring events nearly always have the same table. Comparing names with those of the last event saves a map key for each event.
+  #last: { readonly table: TableName | null; readonly topic: string; readonly answer: Answer } | null = null;
+
+  /** `make`: makes the answer for a table that is not known. */
+  constructor(make: () => Answer) {
+    this.#make = make;
+  }
+
+  /** From now on, answers depend on the topic. */
+  askTopics(): void {
+    this.#asksTopics = true;
+  }
+
+  answerFor(table: TableName | null, topic: string): Answer {
+    const last = this.#last;
+    if (last !== null && isSameTable(last.table, table) && (!this.#asksTopics || last.topic === topic)) {
+      return last.answer;
+    }
+    const answer = this.#lookUp(keyOf(table, this.#asksTopics ? topic : ""));
+    this.#last = { table, topic, answer };
+    return answer;
+  }
+
+  #lookUp(key: string): Answer {
+    let answer = this.#known.get(key);
+    if (answer === undefined) {
+      answer = this.#make();
+      if (this.#known.size >= maxRemembered) {
+        this.#known.clear();
+      }
+      if (key.length <= maxKeyChars) {
+        this.#known.set(key, answer);
+      }
+    }
+    return answer;
+  }
+}
+
+/** With the lengths of the names, because any character may stand in one. */
+function keyOf(table: TableName | null, topic: string): string {
+  if (table === null) {
+    return topic;
+  }
+  const { database = "", schema = "", name } = table;
+  return `${database.length},${schema.length},${name.length} ${database}${schema}${name}${topic}`;
+}
+
+function isSameTable(a: TableName | null, b: TableName | null): boolean {
+  return a === b || (a !== null && b !== null && a.name === b.name && a.schema === b.schema && a.database === b.database);
+}
