@@ -5,6 +5,7 @@
 import { type PlaceholderBytes, UNAVAILABLE } from "../../values/unavailable.ts";
 import { BlockMemo } from "../block-memo.ts";
 import { generate, quote, Shapes } from "../codegen.ts";
+import type { Explain } from "../twin-error.ts";
 import { Deferred } from "../reader.ts";
 import * as primitives from "./cursor.ts";
 import type { Cursor } from "./cursor.ts";
@@ -32,8 +33,8 @@ export interface PayloadReads {
 }
 
 /** Makes a reader of these instructions, as generated code. */
-export function generateReader(root: ReadInstruction, at: Cursor): PayloadReads {
-  return new Emitter(root, at).reader(root);
+export function generateReader(root: ReadInstruction, at: Cursor, explain: Explain): PayloadReads {
+  return new Emitter(root, at).reader(root, explain);
 }
 
 /** The keys of a map, unless its type declares others. */
@@ -62,17 +63,22 @@ class Emitter {
     this.#countsDepth = canExceedDepth(root, at);
   }
 
-  reader(root: ReadInstruction): PayloadReads {
-    const read = this.#whole(root, "1");
+  reader(root: ReadInstruction, explain: Explain): PayloadReads {
+    const read = this.#whole(root, "1", explain);
     const readSequence = this.#sequence(root);
     const source = `${this.#shapes.source}${this.#functions.join("\n")}\nreturn {read:${read},readSequence:${readSequence}};`;
     return generate(source, this.#scope) as PayloadReads; // the source returns these two functions
   }
 
   /** A function of (b, p, e) that reads one value. The value must fill the bytes. */
-  #whole(instruction: ReadInstruction, depth: string): string {
-    const body = `${this.#value(instruction, "v", depth)}\nif(p!==e)throw trailing();\nreturn v;`;
-    return `function(b,p,e){let c=0,n=0,v;${this.#hasBudget ? budgeted(body) : body}}`;
+  #whole(instruction: ReadInstruction, depth: string, explain: Explain | null = null): string {
+    const value = `${this.#value(instruction, "v", depth)}\nif(p!==e)throw trailing();\nreturn v;`;
+    const body = this.#hasBudget ? budgeted(value) : value;
+    const locals = "let c=0,n=0,v;";
+    // Caught here, not around the function: V8 inlines a call only if it has always led to the same function, and a wrapper would be shared.
+    return explain === null
+      ? `function(b,p,e){${locals}${body}}`
+      : `function(b,p,e){const start=p;${locals}try{${body}}catch(error){throw ${this.#constant(explain)}(error,b,start,e);}}`;
   }
 
   /** A function of (b, p, e, count) that reads values one after another. */

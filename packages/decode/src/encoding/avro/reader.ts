@@ -1,6 +1,6 @@
 import type { ConvertContext } from "../json/convert.ts";
 import { convertContext } from "../json/reader.ts";
-import { namingField } from "../naming-field.ts";
+import { explainedBy } from "../twin-error.ts";
 import type { CompileOptions, PayloadReader } from "../reader.ts";
 import { readText } from "../utf8-text.ts";
 import type { Type } from "../type.ts";
@@ -43,11 +43,14 @@ function bareReader(root: ReadInstruction): ReadPayload | null {
 function compileReads(root: ReadInstruction, options: CompileOptions): PayloadReads {
   const at = new Cursor(options.limits);
   const closures = (): PayloadReads => closureReader(root, at);
-  if (!options.codeGeneration || countInstructions(root) > maxGeneratedInstructions) {
-    return closures();
-  }
-  const { read, readSequence } = generateReader(root, at);
-  return { read: namingField(read, () => closures().read), readSequence };
+  const isGenerated = options.codeGeneration && countInstructions(root) <= maxGeneratedInstructions;
+  return isGenerated
+    ? generateReader(
+        root,
+        at,
+        explainedBy(() => closures().read),
+      )
+    : closures();
 }
 
 /** Made when the first document is read: few schemas have documents, and most users take them as text. */

@@ -4,7 +4,6 @@ import type { ResolvedLimits } from "../../options.ts";
 import { type CompileOptions, Deferred, type DeferredField, type PayloadReader, type ReadPlan } from "../reader.ts";
 import { type Type, withoutNull } from "../type.ts";
 import { unavailableTests } from "../../values/unavailable.ts";
-import { withPath } from "../naming-field.ts";
 import type { CompileBudget } from "../compile-budget.ts";
 import { fastPathMiss } from "../fast-path.ts";
 import { type Convert, type ConvertContext, compileAny, compileColumn, compileConvert, mismatch, recordConvert } from "./convert.ts";
@@ -92,7 +91,7 @@ export class JsonReader implements PayloadReader {
       return fastPathMiss;
     }
     const cursor = this.#cursor;
-    const value = this.#readGenerated(this.#fast, bytes, start, end);
+    const value = cursor.read(this.#fast, bytes, start, end);
     if (cursor.pos === end) {
       this.#credit = fullCredit;
       return value;
@@ -102,15 +101,6 @@ export class JsonReader implements PayloadReader {
       this.#fast = null;
     }
     return fastPathMiss;
-  }
-
-  /** Runs generated code, whose errors do not name the field: the slow path's do. */
-  #readGenerated(fast: FastReader, bytes: Uint8Array, start: number, end: number): unknown {
-    try {
-      return this.#cursor.read(fast, bytes, start, end);
-    } catch (error) {
-      throw withPath(error, () => this.convert(parseJson(bytes, start, end, this.#parse)));
-    }
   }
 
   /** Converts a parsed value, as the slow path does. */

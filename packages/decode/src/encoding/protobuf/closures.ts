@@ -7,6 +7,7 @@ import { inField, inItem } from "../../errors.ts";
 import { setProperty } from "../../set-property.ts";
 import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { Deferred } from "../reader.ts";
+import type { Explain } from "../twin-error.ts";
 import { readText } from "../utf8-text.ts";
 import {
   type Cursor,
@@ -52,7 +53,7 @@ export function closureReader(root: MessageInstruction, at: Cursor): ReadPayload
 }
 
 /** Makes a reader of one payload. It saves and restores the cursor's budget, because a conversion may read another message on the way. */
-export function whole(read: ReadMessage, at: Cursor, depth: number): ReadPayload {
+export function whole(read: ReadMessage, at: Cursor, depth: number, explain: Explain = asItIs): ReadPayload {
   return (b, start, end) => {
     const { cost, maxCost, keys } = at;
     at.cost = 0;
@@ -60,12 +61,18 @@ export function whole(read: ReadMessage, at: Cursor, depth: number): ReadPayload
     at.keys = null;
     try {
       return read(b, start, end, depth);
+    } catch (error) {
+      throw explain(error, b, start, end);
     } finally {
       at.cost = cost;
       at.maxCost = maxCost;
       at.keys = keys;
     }
   };
+}
+
+function asItIs(error: unknown): unknown {
+  return error;
 }
 
 const noBytes = new Uint8Array(0);

@@ -6,6 +6,7 @@
  */
 import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { generate, quote, Shapes } from "../codegen.ts";
+import type { Explain } from "../twin-error.ts";
 import { readText } from "../utf8-text.ts";
 import { addPair, hasTextKeys, initialOf, itemCost } from "./collections.ts";
 import { type ReadMessage, type ReadPayload, ClosureCompiler, whole } from "./closures.ts";
@@ -17,8 +18,8 @@ import { addCost, addConversionCost } from "./cost.ts";
 import { canBePacked, tagOf, wireOf } from "./wires.ts";
 
 /** Makes a reader of these instructions, as generated code. */
-export function generateReader(root: MessageInstruction, at: Cursor): ReadPayload {
-  return whole(new Emitter(at).reader(root), at, 1);
+export function generateReader(root: MessageInstruction, at: Cursor, explain: Explain): ReadPayload {
+  return whole(new Emitter(at).reader(root), at, 1, explain);
 }
 
 /** The runtime does not optimise functions with more fields than this well, so they are generated in parts. */

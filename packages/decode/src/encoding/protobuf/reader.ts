@@ -1,6 +1,6 @@
 import type { ConvertContext } from "../json/convert.ts";
 import { convertContext } from "../json/reader.ts";
-import { namingField } from "../naming-field.ts";
+import { explainedBy } from "../twin-error.ts";
 import type { CompileOptions, PayloadReader } from "../reader.ts";
 import type { Type } from "../type.ts";
 import { closureReader, type ReadPayload } from "./closures.ts";
@@ -26,7 +26,11 @@ function compileRead(message: Message, options: ProtobufReaderOptions): ReadPayl
   const root = planInstructions(message, { ...options, columns: options.columns ?? new Map(), parseJson: jsonParser(options) });
   const at = new Cursor(options.limits, options.minMeteredBytes);
   return options.codeGeneration && countFields(root) <= maxGeneratedFields
-    ? namingField(generateReader(root, at), () => closureReader(root, at))
+    ? generateReader(
+        root,
+        at,
+        explainedBy(() => closureReader(root, at)),
+      )
     : closureReader(root, at);
 }
 
