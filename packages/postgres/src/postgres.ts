@@ -86,13 +86,14 @@ class RowSink implements PostgresSink {
     for (const { target, sources } of tables) {
       this.#targets.checkSources(target, sources.values());
     }
+    const pool = await this.#connected(); // the same for both attempts: if the sink is closed between them, none may be opened again
     try {
-      await this.#applyTables(batch, tables);
+      await this.#applyTables(pool, batch, tables);
     } catch (error) {
       if (batch.events.length < 2 || !isConflict(error)) {
         throw error;
       }
-      await this.#applyTables(batch, this.#pendingTables(batch, { isSequence: true }));
+      await this.#applyTables(pool, batch, this.#pendingTables(batch, { isSequence: true }));
     }
   }
 
@@ -100,13 +101,13 @@ class RowSink implements PostgresSink {
     return pendingTables(events, this.#targets, this.#topics, { isSequence, ignoresTruncates: this.#options.truncate === "ignore" });
   }
 
-  async #applyTables({ assignment, nextOffset }: SinkBatch, tables: readonly PendingTable[]): Promise<void> {
+  async #applyTables(pool: PostgresPool, { assignment, nextOffset }: SinkBatch, tables: readonly PendingTable[]): Promise<void> {
     const what = `applying ${assignment.topic}[${assignment.partition}] up to offset ${nextOffset}`;
     const changed: Target[] = [];
     const facts = this.#topics.factsOf(assignment.topic);
     const isNews = this.#options.keepsCheckpoints && tables.length > 0 && this.#kept.get(assignment) !== facts;
     try {
-      await this.#transactions.run(await this.#connected(), { what, lockWaitMs: maxLockWaitMs }, async (statements) => {
+      await this.#transactions.run(pool, { what, lockWaitMs: maxLockWaitMs }, async (statements) => {
         if (this.#options.keepsCheckpoints && !(await this.#checkpoints.advance(statements, assignment, nextOffset))) {
           return;
         }
