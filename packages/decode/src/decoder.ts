@@ -194,7 +194,10 @@ export interface Decoder {
   decode(record: KafkaRecord): readonly CdcEvent[] | Promise<readonly CdcEvent[]>;
   /** The events of the record at a cursor, whose bytes stay in the batch. The cursor may be moved as soon as the call has returned. */
   decodeAt(cursor: RecordCursor): readonly CdcEvent[] | Promise<readonly CdcEvent[]>;
-  /** Every candidate that was tried, its evidence, and why it won or lost. Fetches schemas if needed. */
+  /**
+   * Every candidate that was tried, its evidence, and why it won or lost. Fetches schemas if needed. Rejects with the `TypeError` of
+   * `decode` if the record is no `KafkaRecord`.
+   */
   explain(record: KafkaRecord): Promise<Explanation>;
 }
 
@@ -261,6 +264,14 @@ class DetectingDecoder implements Decoder {
   }
 
   async explain(record: KafkaRecord): Promise<Explanation> {
+    try {
+      return await this.#explain(record);
+    } catch (error) {
+      throw failureOf(record, error);
+    }
+  }
+
+  async #explain(record: KafkaRecord): Promise<Explanation> {
     const decoder = new TopicDecoder(this.#engine, record.topic, this.#hintsFor(record.topic), false);
     const cursor = new SingleRecordBatch(record);
     try {
@@ -273,6 +284,9 @@ class DetectingDecoder implements Decoder {
       return { candidates: explainCandidates(record, this.#engine, { events, routes, learned, error: null }), error: null };
     } catch (thrown) {
       const error = located(thrown, cursor);
+      if (failureOf(record, error) !== error) {
+        throw error;
+      }
       return { candidates: explainCandidates(record, this.#engine, { error }), error };
     }
   }

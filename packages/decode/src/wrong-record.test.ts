@@ -29,9 +29,10 @@ describe("a record that is none", () => {
       /^expected record\.offset .*BigInt\(message\.offset\)/,
     ],
     ["nothing", undefined, /^expected a record with topic, .* found undefined/],
-  ])("is a TypeError that names its wrong part: %s", (_what, wrong, message) => {
+  ])("is a TypeError that names its wrong part: %s", async (_what, wrong, message) => {
     const error = failureOf(wrong);
     expect(error).toBeInstanceOf(TypeError);
+    await expect(createDecoder().explain(wrong as KafkaRecord)).rejects.toMatchObject({ name: "TypeError", message: error.message });
     expect(error.message).toMatch(message);
     expect(error.message).not.toContain("secret");
   });

@@ -13,7 +13,7 @@ import { bindMethods } from "./bind-methods.ts";
 
 /** A schema registry over HTTP. Rejects with a {@link RegistryError} only. */
 export interface Registry extends SchemaSource {
-  /** The newest version of a subject, with the names of its references. It is not cached, because it changes. */
+  /** The newest version of a subject. It is not cached, because it changes. Confluent's API gives the names of its references, too; Apicurio's none. */
   latest(subject: string): Promise<SubjectVersion>;
   /** The names of all subjects. */
   subjects(): Promise<readonly string[]>;

@@ -26,7 +26,7 @@ export class FrameReader {
     }
     const values: unknown[] = [];
     for (const payload of payloads) {
-      if (this.#readPayload(framing, frame, { payload, failed }).status === "pending") {
+      if (this.#readPayload(framing, frame, { payload, failed }).pending !== null) {
         return result;
       }
       const value = result.take();

@@ -58,7 +58,7 @@ export class SideDecoder {
       const { declined } = message;
       const result = declined === null ? candidate.read(message) : readOther(candidate, message, declined);
       if (result !== null) {
-        if (declined !== null && result.status !== "pending") {
+        if (declined !== null && result.pending === null) {
           result.route = this.#declinedRoutes.of(result.route, declined.framing);
         }
         return result;

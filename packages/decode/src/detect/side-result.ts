@@ -7,11 +7,10 @@ import type { SideRoute } from "./route.ts";
  * it needs from the result before the next read.
  */
 export class SideResult implements Reading<SideRoute> {
-  /** `"pending"`: load what `pending` names, then read again. `value` and `route` have no meaning then. */
-  status: "one" | "several" | "pending" = "one";
   /** The value. {@link SeveralValues} if there are several, or none. */
   value: unknown = null;
   route: SideRoute;
+  /** What must be loaded before the side is read again. `value` and `route` have no meaning then. Null if it was read. */
   pending: Pending | null = null;
 
   constructor(route: SideRoute) {
@@ -19,12 +18,10 @@ export class SideResult implements Reading<SideRoute> {
   }
 
   begin(): void {
-    this.status = "one";
     this.pending = null;
   }
 
   wait(pending: Pending): this {
-    this.status = "pending";
     this.pending = pending;
     return this;
   }
@@ -36,7 +33,6 @@ export class SideResult implements Reading<SideRoute> {
   }
 
   several(values: SeveralValues): this {
-    this.status = "several";
     this.value = values;
     return this;
   }

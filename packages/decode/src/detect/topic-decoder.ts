@@ -186,11 +186,12 @@ export class TopicDecoder {
     if (result.pending !== null) {
       return result.pending;
     }
-    const { route, status } = result;
+    const { route } = result;
     const value = result.take();
     reading.valueRoute = route;
     reading.rowRoute = route;
-    const isSimple = this.#fastPaths.see(reading.keyRoute, route) && status === "one" && !(reading.key instanceof SeveralValues);
+    const isOne = !(value instanceof SeveralValues || reading.key instanceof SeveralValues);
+    const isSimple = this.#fastPaths.see(reading.keyRoute, route) && isOne;
     return isSimple && value !== null ? this.#opener.openSimple(reading, value) : this.#opener.open(reading, value);
   }
 

@@ -32,7 +32,7 @@ export function readUnlessUnknown(side: SideTools, message: SideMessage, framed:
 function readByEither(side: SideTools, message: SideMessage, [likely, other]: readonly [Framed, Framed]): SideResult | DecodeError {
   const first = attempt(side, message, likely);
   const failed = isDecodeError(first);
-  if (failed ? !isWrongId(first) : first.status === "pending" || first.route.namespaceToCheck === null) {
+  if (failed ? !isWrongId(first) : first.pending !== null || first.route.namespaceToCheck === null) {
     return first;
   }
   const second = attemptAgain(side, message, other);
@@ -43,7 +43,7 @@ function readByEither(side: SideTools, message: SideMessage, [likely, other]: re
     if (failed) {
       return first;
     }
-  } else if (failed || second.status === "pending" || isNamedAfterTopic(second)) {
+  } else if (failed || second.pending !== null || isNamedAfterTopic(second)) {
     return second;
   }
   return attemptAgain(side, message, likely);
