@@ -2,13 +2,12 @@ import { DecodeError, inField, inItem } from "../../errors.ts";
 import type { ResolvedLimits, ResolvedValueOptions } from "../../options.ts";
 import type { Conversion, Semantic } from "../../values/conversion.ts";
 import { conversionFor } from "../../values/conversion-for.ts";
-import { parseDecimal, rescale } from "../../values/decimal-text.ts";
 import { UNAVAILABLE, type UnavailableTests } from "../../values/unavailable.ts";
 import { type Field, type PrimitiveType, type RecordType, type Type, withoutNull } from "../type.ts";
-import { base64Length, decodeBase64 } from "./base64.ts";
 import { setProperty } from "../../set-property.ts";
 import { type IntegerRange, rangeOf } from "./integer-range.ts";
 import { isJsonObject, NumberText } from "./parse.ts";
+import { asDouble, finite, fromBase64, mismatch, wholeNumber } from "./scalars.ts";
 import { jsonColumnTest } from "./unavailable-column.ts";
 
 /** Converts a parsed JSON value by its type. Callers handle null before, which is null for every type. */
@@ -77,14 +76,6 @@ function compileNonNull(type: Type, context: ConvertContext): Convert {
   }
 }
 
-/** Throws the error for a value that its schema does not allow. */
-export function mismatch(expected: string): never {
-  throw new DecodeError(
-    "value-invalid",
-    `expected ${expected} as its schema declares, found another kind of JSON value; check whether the message was written with another schema`,
-  );
-}
-
 function compileInteger(type: PrimitiveType, conversion: Conversion | null, context: ConvertContext): Convert {
   const { int, bigint } = conversion ?? {};
   const plain = type.kind === "long" ? int64For(context.values) : (value: number | bigint) => value;
@@ -114,28 +105,6 @@ export function integerRange({ kind, bits }: PrimitiveType, isRanged: boolean): 
   return isRanged ? rangeOf(64) : null;
 }
 
-/** A short exponent can make many digits. No column of integers has more digits than this. */
-const maxExponentDigits = 40;
-
-/**
- * The integer that a number with a point or an exponent is: some writers write 1.0 or 1e3, which JSON Schema allows. Null if it has a
- * fraction or too many digits.
- */
-function wholeNumber(text: string): number | bigint | null {
-  const double = Number(text);
-  // A double holds all digits of so short a text. It rounds numbers near zero to 0, so 0 is left to the exact way below.
-  if (text.length <= 15 && double !== 0 && Number.isSafeInteger(double)) {
-    return double;
-  }
-  const parsed = Math.abs(double) < 10 ** maxExponentDigits ? parseDecimal(text) : null;
-  const whole = parsed === null ? null : rescale(parsed, 0);
-  if (whole === null) {
-    return null;
-  }
-  const value = BigInt(whole.isNegative ? `-${whole.digits}` : whole.digits);
-  return Number.isSafeInteger(Number(value)) ? Number(value) : value;
-}
-
 /** Converts an int64 to the form that the options choose. */
 export function int64For(values: ResolvedValueOptions): (value: number | bigint) => unknown {
   switch (values.int64) {
@@ -158,32 +127,6 @@ function compileDouble(kind: "float" | "double", conversion: Conversion | null):
     }
     return convert === undefined ? double : convert(double);
   };
-}
-
-const nonFinite: Readonly<Record<string, number>> = {
-  NaN: Number.NaN,
-  Infinity: Number.POSITIVE_INFINITY,
-  "-Infinity": Number.NEGATIVE_INFINITY,
-};
-
-function asDouble(value: unknown): number {
-  if (typeof value === "number" || typeof value === "bigint") {
-    return Number(value);
-  }
-  if (value instanceof NumberText) {
-    return finite(value.text);
-  }
-  // What Jackson writes for the doubles that JSON has no number for.
-  const named = typeof value === "string" && Object.hasOwn(nonFinite, value) ? nonFinite[value] : undefined;
-  return named ?? mismatch("a number");
-}
-
-function finite(text: string): number {
-  const value = Number(text);
-  if (!Number.isFinite(value)) {
-    throw new DecodeError("value-invalid", "expected a number in a double's range, found one out of this range");
-  }
-  return value;
 }
 
 function compileText(conversion: Conversion | null): Convert {
@@ -215,16 +158,6 @@ function compileBytes(conversion: Conversion | null): Convert {
     }
     return mismatch("base64 text");
   };
-}
-
-function fromBase64(text: string): Buffer {
-  const source = Buffer.from(text, "latin1");
-  const length = base64Length(source, 0, source.length);
-  const target = Buffer.allocUnsafe(Math.max(length, 0));
-  if (source.length !== text.length || length < 0 || !decodeBase64(source, 0, target, length)) {
-    throw new DecodeError("value-invalid", "expected base64 text, found characters or padding that are not valid base64");
-  }
-  return target;
 }
 
 function compileArray(items: Type, conversion: Conversion | null, context: ConvertContext): Convert {

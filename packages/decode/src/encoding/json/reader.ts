@@ -6,10 +6,11 @@ import { type Type, withoutNull } from "../type.ts";
 import { unavailableTests } from "../../values/unavailable.ts";
 import type { CompileBudget } from "../compile-budget.ts";
 import { fastPathMiss } from "../fast-path.ts";
-import { type Convert, type ConvertContext, compileAny, compileColumn, compileConvert, mismatch, recordConvert } from "./convert.ts";
+import { type Convert, type ConvertContext, compileAny, compileColumn, compileConvert, recordConvert } from "./convert.ts";
 import { JsonCursor } from "./cursor.ts";
 import { countFields, generateFastReader, type FastReader } from "./generate.ts";
 import { isJsonObject, type ParseOptions, parseJson } from "./parse.ts";
+import { mismatch } from "./scalars.ts";
 import { repeatedCost } from "./repeated-cost.ts";
 import { checkJsonCost, type ExtraCost, minMeteredBytes } from "./cost.ts";
 

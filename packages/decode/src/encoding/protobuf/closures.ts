@@ -7,7 +7,6 @@ import { inField, inItem } from "../../errors.ts";
 import { setProperty } from "../../set-property.ts";
 import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { Deferred } from "../reader.ts";
-import type { Explain } from "../twin-error.ts";
 import { readText } from "../utf8-text.ts";
 import {
   type Cursor,
@@ -30,15 +29,10 @@ import { joinParts, mergesInPlace } from "./merge.ts";
 import { packedReader } from "./packed.ts";
 import { peekReader } from "./peek.ts";
 import type { DeferInstruction, FieldInstruction, IntegerName, MessageInstruction, Special, ReadInstruction } from "./read-instructions.ts";
-import { addCost, addConversionCost, costBudget, costOf } from "./cost.ts";
+import { addCost, addConversionCost, costOf } from "./cost.ts";
 import { type Apply, choose, type Oneof, oneofsOf, type Target, type FieldReader, FieldTable } from "./field-table.ts";
+import { type ReadMessage, type ReadPayload, whole } from "./whole.ts";
 import { canBePacked, wireOf } from "./wires.ts";
-
-/** Reads a payload in place. The payload must end exactly at `end`. */
-export type ReadPayload = (bytes: Uint8Array, start: number, end: number) => unknown;
-
-/** Reads the message from `p` to `e`. `d` is how deep it is nested. */
-export type ReadMessage = (b: Uint8Array, p: number, e: number, d: number) => unknown;
 
 /** Reads the fields from `p` to `e`, in any order, into the object of the message that begins at `start`. */
 export type ReadRest = (target: Target, b: Uint8Array, start: number, p: number, e: number, d: number) => void;
@@ -50,29 +44,6 @@ type Read = (b: Uint8Array, p: number, e: number, d: number) => unknown;
 export function closureReader(root: MessageInstruction, at: Cursor): ReadPayload {
   const compiler = new ClosureCompiler(at);
   return whole(compiler.message(root), at, 1);
-}
-
-/** Makes a reader of one payload. It saves and restores the cursor's budget, because a conversion may read another message on the way. */
-export function whole(read: ReadMessage, at: Cursor, depth: number, explain: Explain = asItIs): ReadPayload {
-  return (b, start, end) => {
-    const { cost, maxCost, keys } = at;
-    at.cost = 0;
-    at.maxCost = costBudget(at, end - start);
-    at.keys = null;
-    try {
-      return read(b, start, end, depth);
-    } catch (error) {
-      throw explain(error, b, start, end);
-    } finally {
-      at.cost = cost;
-      at.maxCost = maxCost;
-      at.keys = keys;
-    }
-  };
-}
-
-function asItIs(error: unknown): unknown {
-  return error;
 }
 
 const noBytes = new Uint8Array(0);

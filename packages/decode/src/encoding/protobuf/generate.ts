@@ -9,12 +9,13 @@ import { generate, quote, Shapes } from "../codegen.ts";
 import type { Explain } from "../twin-error.ts";
 import { readText } from "../utf8-text.ts";
 import { addPair, hasTextKeys, initialOf, itemCost } from "./collections.ts";
-import { type ReadMessage, type ReadPayload, ClosureCompiler, whole } from "./closures.ts";
+import { ClosureCompiler } from "./closures.ts";
 import * as primitives from "./cursor.ts";
 import type { Cursor } from "./cursor.ts";
 import { packedReader } from "./packed.ts";
 import type { FieldInstruction, IntegerName, MessageInstruction, ReadInstruction } from "./read-instructions.ts";
 import { addCost, addConversionCost } from "./cost.ts";
+import { type ReadMessage, type ReadPayload, whole } from "./whole.ts";
 import { canBePacked, tagOf, wireOf } from "./wires.ts";
 
 /** Makes a reader of these instructions, as generated code. */

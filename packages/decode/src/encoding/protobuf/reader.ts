@@ -3,11 +3,12 @@ import { convertContext } from "../json/reader.ts";
 import { explainedBy } from "../twin-error.ts";
 import type { CompileOptions, PayloadReader } from "../reader.ts";
 import type { Type } from "../type.ts";
-import { closureReader, type ReadPayload } from "./closures.ts";
+import { closureReader } from "./closures.ts";
 import { Cursor } from "./cursor.ts";
 import { generateReader } from "./generate.ts";
 import type { Message } from "./messages.ts";
 import { type MessageInstruction, planInstructions } from "./read-instructions.ts";
+import type { ReadPayload } from "./whole.ts";
 
 /** Schemas with more fields than this are read by closures, because generating and compiling their code costs more than it saves. */
 const maxGeneratedFields = 5_000;
