@@ -1,5 +1,5 @@
 import { placeOf } from "@cdckit/driver";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { BrokerOffsets } from "./broker-offsets.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Address } from "./link.ts";
@@ -79,6 +79,63 @@ test("a broker that does not lead the partition any more is asked again", async 
   const moved = Object.assign(new Error("not the leader"), { apiCode: 6 });
   const brokers = brokersOf(() => false, undefined, [moved]);
   expect([...(await brokers.ends(["rows"])).keys()]).toEqual([0, 1].map((partition) => placeOf("rows", partition)));
+});
+
+/**
+ * Partitions 0 and 1. Their leader refuses the second one so many times, and the client rejects the whole answer for it. Each question takes a second.
+ * `asked`: for which partitions, one question after the other.
+ */
+function brokerThatRefuses(apiCode: number, refusals: number) {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const asked: number[][] = [];
+  const ask = async (_at: unknown, _purpose: unknown, _name: unknown, [, , topics]: [number, number, readonly Listed[]]) => {
+    vi.advanceTimersByTime(1_000);
+    const indexes = topics.flatMap(({ partitions }) => partitions.map(({ partitionIndex }) => partitionIndex));
+    const isRefused = asked.push(indexes) <= refusals;
+    const partitions = indexes.map((partitionIndex) =>
+      isRefused && partitionIndex === 1
+        ? { partitionIndex, errorCode: apiCode, offset: -1n }
+        : { partitionIndex, errorCode: 0, offset: 7n },
+    );
+    const response = { topics: [{ name: "rows", partitions }] };
+    if (isRefused) {
+      throw Object.assign(new Error("an answer with an error"), { errors: [{ apiCode }], response });
+    }
+    return response;
+  };
+  const partitions = [0, 1].map((partitionIndex) => ({ errorCode: 0, partitionIndex, leaderId: 2, leaderEpoch: 0 }));
+  const cluster = {
+    closed: new AbortController().signal,
+    metadata: async () => ({ brokers: [], controllerId: 1, topics: [{ errorCode: 0, name: "rows", partitions }] }),
+    node: (id: number) => ({ host: "h", port: id }),
+    ask,
+  } as unknown as Cluster; // as much as is asked
+  return { brokers: new BrokerOffsets(cluster, "g"), asked };
+}
+
+const unknownServerError = -1;
+const offsetNotAvailable = 78;
+
+test.each([unknownServerError, offsetNotAvailable])(
+  "a partition that its leader refuses with %s for good holds up no other, and is named",
+  async (apiCode) => {
+    const { brokers } = brokerThatRefuses(apiCode, Infinity);
+    const tried: unknown[] = [];
+    expect([...(await brokers.ends(["rows"], (failure) => void tried.push(failure))).keys()]).toEqual([placeOf("rows", 0)]);
+    expect(tried[0]).toMatchObject({ errors: [{ apiCode }] });
+  },
+);
+
+test("a partition that its leader has refused once is asked for again, and only that one", async () => {
+  const { brokers, asked } = brokerThatRefuses(unknownServerError, 1);
+  expect([...(await brokers.offsetsAt(["rows"], 5n)).keys()]).toEqual([0, 1].map((partition) => placeOf("rows", partition)));
+  expect(asked).toEqual([[0, 1], [1]]);
+});
+
+test("a topic that the user may not read is an error, and not one that nobody leads", async () => {
+  const { brokers } = brokerThatRefuses(29, Infinity);
+  await expect(brokers.ends(["rows"])).rejects.toMatchObject({ errors: [{ apiCode: 29 }] });
 });
 
 test("a log with an open transaction has its end after it, and its last stable offset before", async () => {

@@ -16,17 +16,24 @@ import { byTopic } from "./by-topic.ts";
 import type { Cluster } from "./cluster.ts";
 import { PlatformaticDriverError } from "./errors.ts";
 import { isRefusal, reasonOf } from "./explain-failure.ts";
-import { codes, codesOf, responseOf } from "./low-level-client.ts";
-import { coordinatorMoves, leaderMoves, type ListOffsetsAnswer, type OffsetsAnswer, type TopicMetadata } from "./requests.ts";
+import { codes, codesOf, isAnswer, responseOf } from "./low-level-client.ts";
+import { coordinatorMoves, type ListOffsetsAnswer, type OffsetsAnswer, type TopicMetadata } from "./requests.ts";
 import { topicIdText } from "./topic-id-text.ts";
 
 const deadlineMs = 15_000;
 const pauseMs = 100;
+/** So long partitions are asked for again that their leaders refuse. The others wait meanwhile, and whoever needs the rest asks again. */
+const restDeadlineMs = 3_000;
 const createDeadlineMs = 8_000;
 const earliest = -2n;
 const latest = -1n;
 const readUncommitted = 0;
 const readCommitted = 1;
+
+interface OffsetQuestion {
+  readonly timestamp: bigint;
+  readonly isolationLevel: number;
+}
 
 /** Asks the brokers for offsets and topics, on connections that fetches do not use. */
 export class BrokerOffsets implements BrokerQuestions {
@@ -144,6 +151,7 @@ export class BrokerOffsets implements BrokerQuestions {
     return topics.length === 0 ? [] : (await this.#cluster.metadata(topics)).topics;
   }
 
+  /** Offsets of these topics' partitions, as far as their leaders say them. One that does not holds up no partition of another one for long. */
   async #offsets(
     topics: readonly string[],
     timestamp: bigint,
@@ -151,31 +159,42 @@ export class BrokerOffsets implements BrokerQuestions {
     tried: Tried | undefined,
   ): Promise<ReadonlyMap<string, bigint>> {
     const found = new Map<string, bigint>();
-    const ask = async (): Promise<void> => {
-      const byLeader = new Map<number, Place[]>();
-      for (const { name, partitions } of await this.#describe(topics)) {
-        for (const { partitionIndex, leaderId } of partitions) {
-          const ofLeader = byLeader.get(leaderId) ?? [];
-          byLeader.set(leaderId, ofLeader);
-          ofLeader.push({ topic: name ?? "", partition: partitionIndex });
-        }
+    for (const deadline = performance.now() + restDeadlineMs; ; ) {
+      const failures = await this.#askLeaders(topics, { timestamp, isolationLevel }, found);
+      const final = failures.find((failure) => refusedResource(codesOf(failure)) !== null || isRefusal(failure));
+      if (final !== undefined) {
+        throw final;
       }
-      const asked = [...byLeader].map(([leader, places]) => this.#askLeader(leader, places, { timestamp, isolationLevel }, found));
-      const failures = (await Promise.allSettled(asked)).flatMap((one) => (one.status === "rejected" ? [one.reason as Error] : []));
-      const answered = failures.find((failure) => codesOf(failure).length > 0 || isRefusal(failure));
-      if (answered !== undefined) {
-        throw answered;
+      failures.forEach((failure) => tried?.(failure));
+      if (!failures.some(isAnswer) || performance.now() > deadline) {
+        return found;
       }
-      failures.forEach((failure) => tried?.(failure)); // a leader that does not answer holds up no partition of another one
-    };
-    await this.#untilPassed(leaderMoves, ask, tried);
-    return found;
+      await delay(pauseMs, undefined, { signal: this.#cluster.closed });
+    }
   }
 
+  /** Adds the offsets of partitions that are not among the found ones, and returns what has failed. */
+  async #askLeaders(topics: readonly string[], what: OffsetQuestion, found: Map<string, bigint>): Promise<readonly Error[]> {
+    const byLeader = new Map<number, Place[]>();
+    for (const { name, partitions } of await this.#describe(topics)) {
+      for (const { partitionIndex, leaderId } of partitions) {
+        const place = { topic: name ?? "", partition: partitionIndex };
+        if (!found.has(placeOf(place.topic, place.partition))) {
+          const ofLeader = byLeader.get(leaderId) ?? [];
+          byLeader.set(leaderId, ofLeader);
+          ofLeader.push(place);
+        }
+      }
+    }
+    const asked = [...byLeader].map(([leader, places]) => this.#askLeader(leader, places, what, found));
+    return (await Promise.allSettled(asked)).flatMap((one) => (one.status === "rejected" ? [one.reason as Error] : []));
+  }
+
+  /** Rejects if the leader has refused one of the partitions, although the others of the answer are found then. */
   async #askLeader(
     leader: number,
     places: readonly Place[],
-    { timestamp, isolationLevel }: { readonly timestamp: bigint; readonly isolationLevel: number },
+    { timestamp, isolationLevel }: OffsetQuestion,
     found: Map<string, bigint>,
   ): Promise<void> {
     const at = this.#cluster.node(leader);
@@ -186,11 +205,11 @@ export class BrokerOffsets implements BrokerQuestions {
       name,
       partitions: partitions.map((partitionIndex) => ({ partitionIndex, currentLeaderEpoch: -1, timestamp })),
     }));
-    const answer = await this.#cluster.ask<ListOffsetsAnswer>(at, "question", "ListOffsets", [-1, isolationLevel, topics]);
-    for (const { name, partitions } of answer.topics) {
-      for (const { partitionIndex, offset } of partitions) {
-        found.set(placeOf(name, partitionIndex), offset);
-      }
+    try {
+      takeOffsets(await this.#cluster.ask<ListOffsetsAnswer>(at, "question", "ListOffsets", [-1, isolationLevel, topics]), found);
+    } catch (error) {
+      takeOffsets(responseOf<ListOffsetsAnswer>(error), found); // the client rejects a whole answer for the error of one partition
+      throw error;
     }
   }
 
@@ -206,6 +225,17 @@ export class BrokerOffsets implements BrokerQuestions {
         tried?.(error);
       }
       await delay(pauseMs, undefined, { signal: this.#cluster.closed });
+    }
+  }
+}
+
+/** Adds the offsets of the partitions that have no error. */
+function takeOffsets(answer: ListOffsetsAnswer | undefined, found: Map<string, bigint>): void {
+  for (const { name, partitions } of answer?.topics ?? []) {
+    for (const { partitionIndex, errorCode, offset } of partitions) {
+      if (errorCode === 0) {
+        found.set(placeOf(name, partitionIndex), offset);
+      }
     }
   }
 }
