@@ -13,6 +13,8 @@ export const writeDeadlineMs = 20_000;
 const missingDeadlineMs = 3_000;
 const pauseMs = 100;
 const ackOfAllReplicas = -1;
+/** Kafka counts the records of a producer from 0 to this, and begins again. */
+const sequencesOfPartition = 2 ** 31;
 /** Records of one partition that are written together. A broker takes a mebibyte at most, unless it is configured otherwise. */
 const maxBatchBytes = 512 * 1024;
 const passing: ReadonlySet<number> = new Set([
@@ -35,12 +37,14 @@ export interface ProducerIdentity extends ProducerIdAnswer {
 export class RecordSender {
   readonly #cluster: Cluster;
   readonly #identity: ProducerIdentity;
-  readonly #sequences = new Map<string, number>();
+  /** The sequence number of the next record in each partition. */
+  readonly #sequences: Map<string, number>;
   #turn = 0;
 
-  constructor(cluster: Cluster, identity: ProducerIdentity) {
+  constructor(cluster: Cluster, identity: ProducerIdentity, sequences: ReadonlyMap<string, number> = new Map()) {
     this.#cluster = cluster;
     this.#identity = identity;
+    this.#sequences = new Map(sequences);
   }
 
   /** Gives each record a partition, in the order of the records. Throws if a topic or a partition does not exist. */
@@ -80,10 +84,8 @@ export class RecordSender {
         ),
       );
       for (const place of done) {
-        this.#sequences.set(
-          place,
-          (this.#sequences.get(place) ?? 0) + left.filter((one) => placeOf(one.topic, one.partition) === place).length,
-        );
+        const written = left.filter((one) => placeOf(one.topic, one.partition) === place).length;
+        this.#sequences.set(place, ((this.#sequences.get(place) ?? 0) + written) % sequencesOfPartition);
       }
       left = left.filter(({ topic, partition }) => !done.has(placeOf(topic, partition)));
       const final = failures.find((failure) => codesOf(failure).some((code) => !passing.has(code)));
