@@ -44,7 +44,7 @@ export class ClientLog {
     this.#nowMs = nowMs;
   }
 
-  /** Why the last connection has failed; null if none has. */
+  /** Why the last connection has failed; null if none has since a broker was connected. */
   get lastFailure(): string | null {
     return this.#lastFailure;
   }
@@ -57,6 +57,11 @@ export class ClientLog {
   /** Resolves when {@link fatal} is known, or when it has not come for a second. */
   untilFatal(): Promise<void> {
     return settledOrLate(this.#untilFatal, fatalLineDeadlineMs, () => {});
+  }
+
+  /** A broker is connected. If that ends, a failure of before is not the reason: another broker may have refused the login hours ago. */
+  connected(): void {
+    this.#lastFailure = null;
   }
 
   line({ severity, fac, message }: ClientLogLine): void {

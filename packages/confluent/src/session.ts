@@ -343,6 +343,7 @@ export class ConfluentSession implements DriverSession {
     const { sink, brokers, log } = this.#parts;
     this.#reportsWithoutConnection = isConnected ? 0 : this.#reportsWithoutConnection + 1;
     if (isConnected) {
+      log.connected();
       this.#connecting?.end();
       this.#connecting = undefined;
     } else if (this.#reportsWithoutConnection >= reportsUntilCertain) {

@@ -1,0 +1,54 @@
+import { silentLogger } from "@cdckit/consumer";
+import { expect, test } from "vitest";
+import { ClientLog } from "./client-log.ts";
+import { isConfluentDriverError } from "./errors.ts";
+import { resolveConfluentOptions } from "./options.ts";
+import { ConfluentSession, type SessionParts } from "./session.ts";
+
+/** A session that does not run yet, its log, and what it says while no broker is connected. */
+function setUp() {
+  const log = new ClientLog(silentLogger);
+  const waits: unknown[] = [];
+  const { tuning } = resolveConfluentOptions({ brokers: ["b:1"] });
+  const session = new ConfluentSession({
+    consumer: { setDefaultConsumeTimeout: () => {}, on: () => {} },
+    subscription: { groupId: "g", topics: ["t"], logger: silentLogger },
+    sink: { waiting: () => ({ failed: (error: unknown) => void waits.push(error), end: () => {} }) },
+    brokerOffsets: {},
+    makeProducer: () => {},
+    tuning,
+    brokers: "b:1, b:2",
+    log,
+  } as unknown as SessionParts); // as much as is called
+  let failure: unknown = null;
+  session.givenUp.catch((error: unknown) => (failure = error));
+  const reported = async (state: "UP" | "DOWN"): Promise<void> => {
+    session.reported(JSON.stringify({ brokers: { "b:1/1": { state } } }));
+    await Promise.resolve();
+  };
+  return { log, waits, reported, failure: () => failure };
+}
+
+const refused = {
+  severity: 3,
+  fac: "FAIL",
+  message: "b:2: SASL authentication error: Authentication failed (after 5ms in state AUTH_REQ)",
+};
+
+test("a login that is refused while no broker is connected fails the session", async () => {
+  const { log, reported, failure } = setUp();
+  log.line(refused);
+  await reported("DOWN");
+  await reported("DOWN");
+  expect(failure()).toMatchObject({ code: "authentication-failed" });
+});
+
+test("a login that one broker refused before another was connected is not why the connection is lost later", async () => {
+  const { log, waits, reported, failure } = setUp();
+  log.line(refused);
+  for (const state of ["UP", "DOWN", "DOWN", "DOWN"] as const) {
+    await reported(state);
+  }
+  expect(failure()).toBe(null);
+  expect(waits.map((error) => isConfluentDriverError(error) && error.code)).toEqual(["brokers-unreachable"]);
+});
