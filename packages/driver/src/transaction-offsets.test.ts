@@ -1,5 +1,5 @@
 import type { OffsetCommit } from "@cdckit/consumer";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { Assignments, type HeldPartition } from "./assignments.ts";
 import { Commits } from "./commits.ts";
 import { DriverError, type MakeDriverError } from "./errors.ts";
@@ -18,10 +18,14 @@ function setUp() {
   held.topicId = "id";
   const group = { offset: 10n, topicId: "id" };
   let questions = 0;
+  let answerMs = 0;
   const brokers = {
-    committed: () => {
+    committed: async () => {
       questions++;
-      return Promise.resolve(new Map([[placeOf("t", 0), { ...group }]]));
+      if (answerMs > 0) {
+        await new Promise((resolve) => setTimeout(resolve, answerMs));
+      }
+      return new Map([[placeOf("t", 0), { ...group }]]);
     },
   };
   const offsets = new TransactionOffsets({ brokers, assignments, makeError, ended: new AbortController().signal });
@@ -39,7 +43,7 @@ function setUp() {
     makeError,
   });
   const to = (offset: bigint): readonly OffsetCommit[] => [{ assignment: held, offset }];
-  return { offsets, commits, sent, transact, group, to, questions: () => questions };
+  return { offsets, commits, sent, transact, group, to, questions: () => questions, answersLate: (ms: number) => void (answerMs = ms) };
 }
 
 test("nothing is asked before a transaction if the outcome of the last one is known", async () => {
@@ -87,4 +91,17 @@ test("while nobody knows whether a transaction was carried out, no plain commit 
   await commits.commit(to(12n)); // left out: the group has more
   await commits.commit(to(16n));
   expect(sent).toEqual([16n]);
+});
+
+test("a member waits five seconds at most until others see what it has committed, however long the brokers take to answer", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { offsets, to, answersLate } = setUp();
+  answersLate(15_000);
+  let isOver = false;
+  void offsets.untilVisible(to(15n)).then(() => (isOver = true));
+  await vi.advanceTimersByTimeAsync(4_999);
+  expect(isOver).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(isOver).toBe(true);
 });

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
 import type { Assignments, HeldPartition } from "./assignments.ts";
+import { settledOrLate } from "./bounded.ts";
 import type { BrokerQuestions } from "./broker-questions.ts";
 import type { MakeDriverError } from "./errors.ts";
 import { isOfAnotherTopic } from "./lost-range.ts";
@@ -90,10 +91,14 @@ export class TransactionOffsets {
    * partition until they are, or for five seconds. Never rejects.
    */
   async untilVisible(offsets: readonly OffsetCommit[]): Promise<void> {
+    const late = new AbortController(); // a question alone may take longer: drivers repeat it while a transaction is being ended
+    await settledOrLate(this.#whenVisible(offsets, late.signal), visibleDeadlineMs, () => late.abort());
+  }
+
+  async #whenVisible(offsets: readonly OffsetCommit[], late: AbortSignal): Promise<void> {
     const { brokers, ended } = this.#parts;
-    const deadline = performance.now() + visibleDeadlineMs;
     const places = offsets.map(({ assignment: { topic, partition } }) => ({ topic, partition }));
-    while (performance.now() < deadline && !ended.aborted) {
+    while (!late.aborted && !ended.aborted) {
       const committed = await brokers.committed(places).catch(() => null);
       const isVisible = offsets.every(({ assignment, offset }) => {
         const found = committed?.get(placeOf(assignment.topic, assignment.partition));
