@@ -17,6 +17,7 @@ export class BrokerTurns {
   /** Each of the brokers once. Those that have failed come in the order of their failures: the first of them is likely to be back first. */
   next(brokers: readonly Address[]): readonly Address[] {
     const byText = new Map(brokers.map((at) => [addressText(at), at]));
+    [...this.#failed].filter((text) => !byText.has(text)).forEach((text) => this.#failed.delete(text)); // brokers that have left
     const well = [...byText].filter(([text]) => !this.#failed.has(text)).map(([, at]) => at);
     const failed = [...this.#failed].flatMap((text) => byText.get(text) ?? []);
     const first = this.#turn++ % Math.max(1, well.length);

@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { Cluster } from "./cluster.ts";
+import { Link } from "./link.ts";
 import type { PlatformaticModule } from "./low-level-client.ts";
 
 /** Brokers that offer one version of ConsumerGroupHeartbeat each, and the requests that they got: `a1` is broker a, asked in version 1. */
@@ -110,4 +111,18 @@ test("a broker that has not answered is asked last, until it answers", async () 
   await beatAnywhere();
   await beatAnywhere();
   expect(asked.slice(1).toSorted()).toEqual(["a1", "b1"]);
+});
+
+test("an address whose connections have ended is forgotten: brokers may come back at another one again and again", async () => {
+  const { brokers, cluster, beat } = setUp({ a: 1, b: 1 });
+  await beat("a");
+  await beat("b");
+  brokers.get("a")?.connections.forEach(({ closed }) => closed());
+  const dropped = vi.spyOn(Link.prototype, "drop");
+  onTestFinished(() => dropped.mockRestore());
+  cluster.drop();
+  expect(dropped).toHaveBeenCalledTimes(2); // the questions and the heartbeats of b
+  await beat("a");
+  cluster.drop();
+  expect(dropped).toHaveBeenCalledTimes(4);
 });

@@ -224,12 +224,17 @@ export class Cluster {
       requestTimeout: Math.min(heldBackMs + this.#answerDeadlineMs, maxInt32), // a longer delay overflows, and the timer fires at once
       maxInflights: 5,
     };
-    const link = new Link({
+    const link: Link = new Link({
       module,
       clientId,
       options,
       address: at,
-      ended: () => this.#offered.forget(addressText(at)), // the broker may be back in another version
+      ended: () => {
+        this.#offered.forget(addressText(at)); // the broker may be back in another version
+        if (!link.isOpen && this.#links.get(name) === link) {
+          this.#links.delete(name); // or at another address, again and again
+        }
+      },
     });
     if (this.#closed.signal.aborted) {
       link.close();

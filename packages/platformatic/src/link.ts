@@ -56,6 +56,11 @@ export class Link {
     this.#parts = parts;
   }
 
+  /** Whether it has a connection, perhaps one that is still being made. */
+  get isOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
   async send<T>(request: (connection: ClientConnection) => Promise<T>): Promise<T> {
     if (this.#isClosed) {
       throw new PlatformaticDriverError("client-crashed", "the session is closed");
