@@ -8,6 +8,7 @@ import type { KafkaJsOffsets } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { driverClosed } from "./errors.ts";
 import { resolveKafkaJsOptions } from "./options.ts";
+import type { OwnProducer } from "./own-producer.ts";
 import { KafkaJsSession } from "./session.ts";
 import { AskedTopics } from "./asked-topics.ts";
 import { KeptFetches } from "./wire/kept-fetches.ts";
@@ -107,8 +108,9 @@ function namesOf(places: Places): readonly string[] {
   return places.flatMap(({ topic, partitions }) => partitions.map((partition) => `${topic}[${partition}]`));
 }
 
-/** A session that has two partitions, each of which begins at 0. */
+/** A session that has two partitions, each of which begins at 0. `producers`: the transactional ids of those that are connected. */
 async function setUp({ topics = ["t"], logger = silentLogger }: Partial<Pick<Subscription, "topics" | "logger">> = {}) {
+  const producers = new Set<string | undefined>();
   const low = { value: 0n, known: Promise.resolve() };
   const kept = new KeptFetches();
   const kafka = new PretendedKafkaJs(kept);
@@ -135,8 +137,20 @@ async function setUp({ topics = ["t"], logger = silentLogger }: Partial<Pick<Sub
     sink,
     askedTopics: new AskedTopics(),
     brokerOffsets,
-    makeProducer: () => {
-      throw new Error("expected no write");
+    makeProducer: ({ transactionalId }) => {
+      const transaction = {
+        sendOffsets: async ({ topics: [of] }: KafkaJsOffsets) =>
+          of?.partitions.forEach(({ partition, offset }) =>
+            positions.set(placeOf("t", partition), { offset: BigInt(offset), topicId: null }),
+          ),
+        commit: async () => {},
+      };
+      const producer = {
+        connect: async () => void producers.add(transactionalId),
+        transaction: async () => transaction,
+        disconnect: async () => void producers.delete(transactionalId),
+      };
+      return { producer, destroySockets: () => {} } as unknown as OwnProducer; // as much as is called
     },
     tuning,
     brokers: "b:9092",
@@ -155,7 +169,7 @@ async function setUp({ topics = ["t"], logger = silentLogger }: Partial<Pick<Sub
   await session.run();
   kafka.tell("group join", { memberAssignment: { t: [0, 1] } });
   await sink.until(() => sink.starts.length === 2);
-  return { kafka, sink, session, committed, low, giveUp: () => givenUp.abort() };
+  return { kafka, sink, session, committed, low, producers, giveUp: () => givenUp.abort() };
 }
 
 async function turns(): Promise<void> {
@@ -177,6 +191,16 @@ test("the same crash is logged once until the group is joined again: a deleted t
   crash("no such topic");
 
   expect(warnings.map((warning) => warning.replace(/^.*gave up: /, ""))).toEqual(["no such topic", "no answer", "no such topic"]);
+});
+
+test("a member that has lost a partition ends its producer, though it never writes again", async () => {
+  const { kafka, sink, session, producers } = await setUp();
+  const [assignment] = sink.held as [PartitionAssignment];
+  await session.transact([], [{ assignment, offset: 1n }]);
+  expect([...producers]).toEqual(["g.t.0"]);
+  kafka.tell("group join", { memberAssignment: { t: [1] } });
+  await expect.poll(() => [...producers]).toEqual([]);
+  await session.close(1_000);
 });
 
 test("a start that is given up is no lost connection: nothing is waited for or logged, and kafkajs need not join again", async () => {

@@ -405,6 +405,7 @@ export class KafkaJsSession implements DriverSession {
     this.#commits.joined();
     this.#lease.extend();
     this.#starter.begin(this.#assignments.renew(memberAssignment));
+    void this.#transactions.letOldGo(); // no later transaction may ever come
   }
 
   /** kafkajs has no group any more. After a crash it says so at once, and of the crash only when its connections are closed. */

@@ -45,6 +45,10 @@ export class Transactions {
   /** An assignment that is fenced stays so: a retry would make a new producer, which would fence off the new owner. */
   readonly #offsets: TransactionOffsets;
   readonly #opened = new Map<PartitionAssignment, Promise<Opened>>();
+  /** Assignments whose transaction is under way. */
+  readonly #running = new Set<PartitionAssignment>();
+  /** Settled when the producers that were let go are disconnected. */
+  #goodbyes: Promise<unknown> = Promise.resolve();
 
   constructor(parts: TransactionParts) {
     this.#parts = parts;
@@ -55,11 +59,12 @@ export class Transactions {
   /** The caller waits for each transaction before the next. */
   async transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
     const assignment = this.#oneAssignment(offsets);
-    this.#offsets.refuseUnlessCurrent(offsets);
-    await this.#letOldGo();
     const topics = topicsOf(records);
     const givenUp = new AbortController();
+    this.#running.add(assignment);
     try {
+      await this.letOldGo();
+      this.#offsets.refuseUnlessCurrent(offsets); // only now: a producer of an assignment that is over would fence off the new owner
       await bounded(
         this.#write(assignment, records, offsets, givenUp.signal),
         writeDeadlineMs,
@@ -74,7 +79,23 @@ export class Transactions {
         this.#offsets.fence(offsets);
       }
       throw explained;
+    } finally {
+      this.#running.delete(assignment);
     }
+  }
+
+  /**
+   * Gives up the producers of assignments that are over, apart from those of transactions that are under way. Resolves when all that were given up
+   * are disconnected. Never rejects.
+   */
+  async letOldGo(): Promise<void> {
+    const { assignments } = this.#parts;
+    for (const assignment of this.#opened.keys()) {
+      if (!assignments.isCurrent(assignment) && !this.#running.has(assignment)) {
+        void this.#letGo(assignment);
+      }
+    }
+    await this.#goodbyes;
   }
 
   async close(deadlineMs: number): Promise<void> {
@@ -172,16 +193,12 @@ export class Transactions {
     return { own: await connected(own), isChecked: false };
   }
 
-  /** Gives up producers of assignments that are over. */
-  async #letOldGo(): Promise<void> {
-    const old = [...this.#opened.keys()].filter((assignment) => !this.#parts.assignments.isCurrent(assignment));
-    await Promise.all(old.map((assignment) => this.#letGo(assignment)));
-  }
-
   async #letGo(assignment: PartitionAssignment, deadlineMs?: number): Promise<void> {
     const opening = this.#opened.get(assignment);
     this.#opened.delete(assignment);
-    await opening?.then(({ own }) => letGo(own, deadlineMs)).catch(() => {});
+    const gone = opening?.then(({ own }) => letGo(own, deadlineMs)).catch(() => {});
+    this.#goodbyes = Promise.all([this.#goodbyes, gone]);
+    await gone;
   }
 }
 
