@@ -287,6 +287,9 @@ export class ConfluentSession implements DriverSession {
     if (error !== null) {
       this.#failedFetch(error);
     }
+    if (messages.length > 0) {
+      this.#topicCheck.followBatch();
+    }
     if (messages.length === 0 || !this.#topicCheck.isDue) {
       this.#reader.take(messages, ends);
       return undefined;

@@ -40,10 +40,27 @@ export class TopicCheck<Held extends HeldPartition> {
     this.#parts = parts;
   }
 
-  /** Whether a batch that has just come must wait for a check. If not, a check follows it. */
+  /** Whether a batch that has just come must wait for a check. */
   get isDue(): boolean {
-    this.#follow();
     return performance.now() > this.#dueAtMs;
+  }
+
+  /**
+   * A batch has come: the topics are checked after it, whether it waits for a check or not. Without an answer about a topic that is held, the
+   * check is made again: no later batch may ever come.
+   */
+  followBatch(): void {
+    if (this.#isStopped) {
+      return;
+    }
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      void this.look().then((ids) => {
+        if (ids === null || this.#parts.assignments.identified().some(({ assignment }) => !ids.has(assignment.topic))) {
+          this.followBatch();
+        }
+      });
+    }, afterBatchMs);
   }
 
   /**
@@ -76,21 +93,6 @@ export class TopicCheck<Held extends HeldPartition> {
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);
-  }
-
-  /** Without an answer about a topic that is held, the check is made again: no later batch may ever come. */
-  #follow(): void {
-    if (this.#isStopped) {
-      return;
-    }
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      void this.look().then((ids) => {
-        if (ids === null || this.#parts.assignments.identified().some(({ assignment }) => !ids.has(assignment.topic))) {
-          this.#follow();
-        }
-      });
-    }, afterBatchMs);
   }
 
   async #look(): Promise<TopicIdsByName | null> {

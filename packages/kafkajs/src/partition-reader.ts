@@ -116,6 +116,7 @@ export class PartitionReader {
 
   async #take(kept: KeptFetch, payload: EachBatchPayload, held: Held, still: StillHeld): Promise<void> {
     const { topicCheck, handOver, heartbeats, waits, decompression } = this.#parts;
+    topicCheck.followBatch();
     const isDue = held.failedFetches !== held.checkedFetches || topicCheck.isDue;
     if (isDue && !(await still(heartbeats.during(topicCheck.isSame(held))))) {
       return;

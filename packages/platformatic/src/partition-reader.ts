@@ -23,7 +23,7 @@ export interface PartitionReaderParts {
   readonly subscription: Subscription;
   readonly sink: DriverSink;
   readonly leaders: Leaders;
-  readonly topicCheck: Pick<TopicCheck<Held>, "look" | "lookAgain" | "isDue" | "isStill">;
+  readonly topicCheck: Pick<TopicCheck<Held>, "look" | "lookAgain" | "isDue" | "followBatch" | "isStill">;
   readonly decompression: DecompressOptions;
   /** Partitions whose fetches are refused. */
   readonly waits: Pick<PartitionWaits, "failed" | "end">;
@@ -109,7 +109,11 @@ export class PartitionReader {
   /** A fetch by id is refused if the topic is another one. Brokers without topic ids do not tell, so the topic is checked first. */
   #check(held: Held, preparation: Promise<void> | null): void {
     const { topicCheck, ready } = this.#parts;
-    const look = held.assignment.topicId === null && topicCheck.isDue ? topicCheck.look() : null;
+    const isByName = held.assignment.topicId === null;
+    if (isByName) {
+      topicCheck.followBatch();
+    }
+    const look = isByName && topicCheck.isDue ? topicCheck.look() : null;
     if (look === null && preparation === null) {
       ready(held);
     } else {
