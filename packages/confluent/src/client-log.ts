@@ -1,5 +1,5 @@
 import type { Logger } from "@cdckit/consumer";
-import { settledOrLate } from "@cdckit/driver";
+import { RepeatedLines, settledOrLate } from "@cdckit/driver";
 
 /** A line of librdkafka's log. `fac` names the kind: `FAIL`, `SASL`, `COMMIT`. */
 export interface ClientLogLine {
@@ -12,16 +12,6 @@ export interface ClientLogLine {
 const notice = 5;
 /** The error of a client that has given up may come before the line of its log. So long the line is awaited. */
 const fatalLineDeadlineMs = 1_000;
-const firstGapMs = 5_000;
-const maxGapMs = 60_000;
-/** How many different lines are remembered. The oldest is forgotten first, and may then be logged again. */
-const maxRemembered = 100;
-
-interface Repeated {
-  lastMs: number;
-  gapMs: number;
-  leftOut: number;
-}
 
 /**
  * Writes librdkafka's log to the consumer's logger. What it logs as errors are attempts that it repeats, so they are warnings here: the consumer
@@ -30,8 +20,7 @@ interface Repeated {
  */
 export class ClientLog {
   readonly #logger: Logger;
-  readonly #nowMs: () => number;
-  readonly #seen = new Map<string, Repeated>();
+  readonly #repeated: RepeatedLines;
   #lastFailure: string | null = null;
   #fatal: string | null = null;
   #fatalCame = (): void => {};
@@ -39,9 +28,9 @@ export class ClientLog {
     this.#fatalCame = resolve;
   });
 
-  constructor(logger: Logger, nowMs: () => number = () => performance.now()) {
+  constructor(logger: Logger, nowMs?: () => number) {
     this.#logger = logger;
-    this.#nowMs = nowMs;
+    this.#repeated = new RepeatedLines(nowMs);
   }
 
   /** Why the last connection has failed; null if none has since a broker was connected. */
@@ -72,33 +61,11 @@ export class ClientLog {
       this.#fatal = text;
       this.#fatalCame();
     }
-    const leftOut = severity < notice ? this.#leftOutBefore(`${fac} ${text.replace(/\(after \d+ms[^)]*\)/, "")}`) : null;
+    const leftOut = severity < notice ? this.#repeated.leftOutBefore(`${fac} ${text.replace(/\(after \d+ms[^)]*\)/, "")}`) : null;
     if (leftOut === null) {
       this.#logger.debug({ fac, severity }, `librdkafka: ${text}`);
     } else {
       this.#logger.warn(leftOut === 0 ? { fac } : { fac, leftOut }, `librdkafka: ${text}`);
     }
-  }
-
-  /** How many such lines were left out since the last one that was logged; null if this one is left out, too. */
-  #leftOutBefore(line: string): number | null {
-    const nowMs = this.#nowMs();
-    const before = this.#seen.get(line);
-    if (before === undefined) {
-      const [oldest] = this.#seen.size >= maxRemembered ? this.#seen.keys() : [];
-      if (oldest !== undefined) {
-        this.#seen.delete(oldest);
-      }
-      this.#seen.set(line, { lastMs: nowMs, gapMs: firstGapMs, leftOut: 0 });
-      return 0;
-    }
-    if (nowMs - before.lastMs < before.gapMs) {
-      before.leftOut++;
-      return null;
-    }
-    const { leftOut } = before;
-    const isOver = nowMs - before.lastMs > 2 * maxGapMs;
-    this.#seen.set(line, { lastMs: nowMs, gapMs: isOver ? firstGapMs : Math.min(before.gapMs * 2, maxGapMs), leftOut: 0 });
-    return leftOut;
   }
 }

@@ -52,4 +52,5 @@ export type { GroupProtocol, MembershipTimes } from "./membership-options.ts";
 export { askForCredential } from "./credential.ts";
 export type { CredentialQuestion } from "./credential.ts";
 export { bounded, settledOrLate, untilAborted } from "./bounded.ts";
+export { RepeatedLines } from "./repeated-lines.ts";
 export { RequestLine } from "./request-line.ts";

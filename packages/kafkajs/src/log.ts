@@ -1,4 +1,5 @@
 import type { Logger } from "@cdckit/consumer";
+import { RepeatedLines } from "@cdckit/driver";
 import type { logCreator, LogEntry } from "kafkajs";
 import { driverClosed } from "./errors.ts";
 
@@ -21,28 +22,17 @@ const expected = [
 /** Part of a line that is not true: the driver does not let kafkajs reset anything. */
 const untrue = /^(Offset out of range), resetting to default offset/;
 
-const firstGapMs = 5_000;
-const maxGapMs = 60_000;
-/** How many different lines are remembered. The oldest is forgotten first, and may then be logged again. */
-const maxRemembered = 100;
-
-interface Repeated {
-  lastMs: number;
-  gapMs: number;
-  leftOut: number;
-}
-
 /**
  * Writes kafkajs' log to the consumer's logger. kafkajs logs every retry as an error. Here retries are warnings, because the consumer reports
  * the errors that halt it. A line that repeats is logged with growing gaps, and says how many lines were left out.
  */
-export function toLogger(logger: Logger, nowMs: () => number = () => performance.now()): logCreator {
-  const seen = new Map<string, Repeated>();
+export function toLogger(logger: Logger, nowMs?: () => number): logCreator {
+  const repeated = new RepeatedLines(nowMs);
   return () => (entry) => {
     const fields = fieldsOf(entry);
     const line = `kafkajs: ${textOf(entry).replace(untrue, "$1")}`;
     const isTrouble = entry.level === levels.error || entry.level === levels.warn;
-    const leftOut = isTrouble && !isExpected(entry) ? leftOutBefore(seen, [line, fields["broker"], fields["error"]].join(), nowMs()) : null;
+    const leftOut = isTrouble && !isExpected(entry) ? repeated.leftOutBefore([line, fields["broker"], fields["error"]].join()) : null;
     if (leftOut === null) {
       logger.debug(fields, line);
     } else {
@@ -60,27 +50,6 @@ function isExpected({ log }: LogEntry): boolean {
 function textOf({ log }: Pick<LogEntry, "log">): string {
   const message: unknown = log.message;
   return message instanceof Error ? message.message : String(message);
-}
-
-/** How many such lines were left out since the last one that was logged; null if this one is left out, too. */
-function leftOutBefore(seen: Map<string, Repeated>, line: string, nowMs: number): number | null {
-  const before = seen.get(line);
-  if (before === undefined) {
-    const [oldest] = seen.size >= maxRemembered ? seen.keys() : [];
-    if (oldest !== undefined) {
-      seen.delete(oldest);
-    }
-    seen.set(line, { lastMs: nowMs, gapMs: firstGapMs, leftOut: 0 });
-    return 0;
-  }
-  if (nowMs - before.lastMs < before.gapMs) {
-    before.leftOut++;
-    return null;
-  }
-  const { leftOut } = before;
-  const isOver = nowMs - before.lastMs > 2 * maxGapMs;
-  seen.set(line, { lastMs: nowMs, gapMs: isOver ? firstGapMs : Math.min(before.gapMs * 2, maxGapMs), leftOut: 0 });
-  return leftOut;
 }
 
 function fieldsOf({ namespace, log }: LogEntry): Readonly<Record<string, unknown>> {

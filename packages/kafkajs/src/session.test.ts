@@ -178,7 +178,7 @@ async function turns(): Promise<void> {
   }
 }
 
-test("the same crash is logged once until the group is joined again: a deleted topic makes kafkajs crash three times a second", async () => {
+test("the same crash is logged with growing gaps until the group is joined again: a deleted topic makes kafkajs crash three times a second", async () => {
   const warnings: string[] = [];
   const { kafka } = await setUp({ logger: { ...silentLogger, warn: (fields) => warnings.push((fields["err"] as Error).message) } });
   const crash = (message: string): void => kafka.tell("crash", { error: new Error(message), restart: true });

@@ -1,5 +1,14 @@
 import type { DriverSession, LogRange, OffsetCommit, OpenWait, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
-import { PartitionStarter, PartitionWaits, type Place, type GroupAndTopics, rangesOf, settledOrLate, TopicWatch } from "@cdckit/driver";
+import {
+  PartitionStarter,
+  PartitionWaits,
+  type Place,
+  type GroupAndTopics,
+  rangesOf,
+  RepeatedLines,
+  settledOrLate,
+  TopicWatch,
+} from "@cdckit/driver";
 import type { EachBatchPayload } from "kafkajs";
 import { type Held, HeldPartitions } from "./assignments.ts";
 import { GroupCommits } from "./commits.ts";
@@ -51,8 +60,8 @@ export class KafkaJsSession implements DriverSession {
   });
   /** Open while kafkajs has crashed and has not joined again. */
   #rejoining: OpenWait | undefined;
-  /** What was logged of crashes since the group was joined: as long as it lasts, kafkajs crashes of the same again and again, three times a second. */
-  readonly #loggedCrashes: Set<string> = new Set();
+  /** Crashes since the group was joined: as long as it lasts, kafkajs crashes of the same again and again, three times a second. */
+  #crashes: RepeatedLines = new RepeatedLines();
   #closing: Promise<void> | undefined;
   #hasFailed = false;
 
@@ -399,7 +408,7 @@ export class KafkaJsSession implements DriverSession {
     }
     this.#rejoining?.end();
     this.#rejoining = undefined;
-    this.#loggedCrashes.clear();
+    this.#crashes = new RepeatedLines();
     this.#restart.joined();
     void this.#givingUp.all("lost"); // if they were not given up before the join
     this.#commits.joined();
@@ -430,9 +439,9 @@ export class KafkaJsSession implements DriverSession {
         explained.code === "brokers-unreachable" ? "the connection to the brokers" : `the group ${this.#parts.subscription.groupId}`;
       this.#rejoining ??= this.#parts.sink.waiting?.({ what, host: this.#parts.brokers });
       this.#rejoining?.failed(explained);
-      const level = this.#loggedCrashes.has(explained.message) ? "debug" : "warn";
-      this.#loggedCrashes.add(explained.message);
-      this.#parts.subscription.logger[level]({ err: explained }, "kafkajs crashed, and starts again");
+      const leftOut = this.#crashes.leftOutBefore(explained.message);
+      const fields = leftOut === null || leftOut === 0 ? { err: explained } : { err: explained, leftOut };
+      this.#parts.subscription.logger[leftOut === null ? "debug" : "warn"](fields, "kafkajs crashed, and starts again");
     } else {
       this.#fail(explained);
     }
