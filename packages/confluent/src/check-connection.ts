@@ -2,17 +2,12 @@ import { didYouMean, type GivenOptions, isObject, OptionChecks } from "@cdckit/d
 import { makeError } from "./errors.ts";
 import { namesMechanism, ownProperties } from "./properties.ts";
 
-const checks: OptionChecks = new OptionChecks("confluent", makeError);
+export const checks: OptionChecks = new OptionChecks("confluent", makeError);
 const connectionOptions = ["brokers", "ssl", "sasl", "clientId", "properties"] as const;
 const tlsOptions = ["ca", "cert", "key", "passphrase", "rejectUnauthorized"] as const;
 const mechanisms = ["plain", "scram-sha-256", "scram-sha-512"] as const;
 const loginProperties = ["sasl.mechanism", "sasl.mechanisms", "sasl.username", "sasl.password"] as const;
 const protocols = ["plaintext", "ssl", "sasl_plaintext", "sasl_ssl"] as const;
-
-/** Refuses what is no object of options. */
-export function checkGiven(options: unknown): void {
-  checks.given(options);
-}
 
 /** Throws for values with which the client would fail later without a reason. Never shows a value, because it may be a secret. */
 export function checkConnection(connection: GivenOptions, tuningOptions: readonly string[]): void {

@@ -1,5 +1,5 @@
 import { checkHeartbeats, groupProtocolOf, membershipDefaults, numberOptions } from "@cdckit/driver";
-import { checkConnection, checkGiven } from "./check-connection.ts";
+import { checkConnection, checks } from "./check-connection.ts";
 import { ConfluentDriverError, makeError } from "./errors.ts";
 
 /** Options of the group membership and of fetches. */
@@ -136,7 +136,7 @@ const fetchDefaults = Object.freeze({
 
 /** Every option, present and checked. Throws a `ConfluentDriverError` that names the wrong one. */
 export function resolveConfluentOptions(options: ConfluentOptions): ResolvedConfluentOptions {
-  checkGiven(options);
+  checks.given(options);
   const { groupProtocol: protocol, groupInstanceId, ...others } = options;
   const groupProtocol = groupProtocolOf(protocol, makeError);
   if (groupInstanceId !== undefined && (typeof groupInstanceId !== "string" || groupInstanceId === "")) {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { OutgoingRecord } from "@cdckit/consumer";
+import { bufferOf } from "@cdckit/driver";
 import { ConfluentDriverError } from "./errors.ts";
 import { toClientHeaders } from "./headers.ts";
 import { answerOf, type ClientError, codes, type LowLevelProducer, type Properties } from "./low-level-client.ts";
@@ -81,7 +82,7 @@ export class OwnProducer {
   #enqueue({ topic, partition, key, value, headers, timestamp }: OutgoingRecord, opaque: string): boolean {
     try {
       const time = timestamp === undefined ? Date.now() : Number(timestamp);
-      this.client.produce(topic, partition ?? null, bufferOf(value), bufferOf(key), time, opaque, toClientHeaders(headers));
+      this.client.produce(topic, partition ?? null, toClientBytes(value), toClientBytes(key), time, opaque, toClientHeaders(headers));
       return true;
     } catch (error) {
       if ((error as Partial<ClientError>).code === codes.queueFull) {
@@ -93,19 +94,11 @@ export class OwnProducer {
   }
 }
 
-/** The topics of records, for messages. */
-export function topicsOf(records: readonly OutgoingRecord[]): string {
-  return [...new Set(records.map(({ topic }) => topic))].join(", ") || "no topic";
-}
-
 function ignore(): void {}
 
 /** The client takes a buffer without memory for null. This one has memory and no length. */
 const emptyBuffer = Buffer.alloc(1).subarray(1);
 
-function bufferOf(bytes: Uint8Array | null): Buffer | null {
-  if (bytes !== null && bytes.length === 0) {
-    return emptyBuffer;
-  }
-  return bytes === null || Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+function toClientBytes(bytes: Uint8Array | null): Buffer | null {
+  return bytes?.length === 0 ? emptyBuffer : bufferOf(bytes);
 }

@@ -1,6 +1,7 @@
 import type { DriverSink, LostRange, Subscription } from "@cdckit/consumer";
 import {
   type BrokerQuestions,
+  isRead,
   lostRangeAt,
   lostRangeError,
   placeOf,
@@ -143,9 +144,4 @@ export class PartitionReader {
     sink.skipped?.(held.assignment, lost, position);
     control.place(held, position);
   }
-}
-
-/** Records of it may be handed over. */
-export function isRead({ isStarting, isGoing, isOver }: Held): boolean {
-  return !isStarting && !isGoing && !isOver;
 }

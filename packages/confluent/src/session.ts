@@ -10,6 +10,7 @@ import type {
 } from "@cdckit/consumer";
 import {
   Commits,
+  isRead,
   PartitionStarter,
   PartitionWaits,
   type Place,
@@ -40,7 +41,7 @@ import {
 import type { ResolvedConfluentOptions } from "./options.ts";
 import type { MakeProducer } from "./own-producer.ts";
 import { PartitionControl } from "./partition-control.ts";
-import { isRead, PartitionReader } from "./partition-reader.ts";
+import { PartitionReader } from "./partition-reader.ts";
 import { ReplacedConnections } from "./replaced-connections.ts";
 import { ReturnedTopics } from "./returned-topics.ts";
 import { statisticsIntervalMs } from "./properties.ts";

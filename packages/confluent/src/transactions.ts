@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { OffsetCommit, OutgoingRecord } from "@cdckit/consumer";
-import { bounded, TransactionOffsets } from "@cdckit/driver";
+import { bounded, topicsText, TransactionOffsets } from "@cdckit/driver";
 import type { HeldPartitions } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { toClientOffsets } from "./commit-requests.ts";
 import { ConfluentDriverError, makeError } from "./errors.ts";
 import { refusedWrite } from "./explain-failure.ts";
 import { answerOf, type ClientError, codes, type LowLevelConsumer, type LowLevelProducer } from "./low-level-client.ts";
-import { type MakeProducer, OwnProducer, topicsOf, writeDeadlineMs } from "./own-producer.ts";
+import { type MakeProducer, OwnProducer, writeDeadlineMs } from "./own-producer.ts";
 
 export interface TransactionParts {
   readonly groupId: string;
@@ -185,7 +185,7 @@ function explain(error: unknown, records: readonly OutgoingRecord[], groupId: st
   if (error instanceof ConfluentDriverError) {
     return error;
   }
-  const topics = topicsOf(records);
+  const topics = topicsText(records);
   const { code, message = String(error) } = (error ?? {}) as Partial<ClientError>;
   if (fencedCodes.has(code)) {
     return new ConfluentDriverError("fenced", `another member writes for this partition now; nothing was written to ${topics}`, {

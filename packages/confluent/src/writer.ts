@@ -1,8 +1,8 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
-import { bounded } from "@cdckit/driver";
+import { bounded, topicsText } from "@cdckit/driver";
 import { ConfluentDriverError } from "./errors.ts";
 import { refusedWrite } from "./explain-failure.ts";
-import { type MakeProducer, OwnProducer, topicsOf, writeDeadlineMs } from "./own-producer.ts";
+import { type MakeProducer, OwnProducer, writeDeadlineMs } from "./own-producer.ts";
 
 /** A producer that is made first has this much more time. */
 const sendDeadlineMs = writeDeadlineMs + 5_000;
@@ -21,7 +21,7 @@ export class Writer {
   }
 
   async send(records: readonly OutgoingRecord[]): Promise<void> {
-    const topics = topicsOf(records);
+    const topics = topicsText(records);
     if (this.#isClosed) {
       throw new ConfluentDriverError("send-failed", `the session is closed; nothing was written to ${topics}`);
     }

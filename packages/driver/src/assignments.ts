@@ -154,9 +154,7 @@ export class Assignments<Held extends HeldPartition> {
    * the release, which tells the consumer only of the old one. The next start checks their ids.
    */
   identified(): readonly Held[] {
-    return this.all().filter(
-      ({ assignment, isStarting, isGoing, isOver }) => assignment.topicId !== null && !isStarting && !isGoing && !isOver,
-    );
+    return this.all().filter((held) => held.assignment.topicId !== null && isRead(held));
   }
 
   /** The assignment is held, and the offset is above its last commit. */
@@ -212,6 +210,11 @@ export class Assignments<Held extends HeldPartition> {
       this.#readBefore.set(placeOf(topic, partition), { offset, topicId });
     }
   }
+}
+
+/** Records of it may be handed over. */
+export function isRead({ isStarting, isGoing, isOver }: HeldPartition): boolean {
+  return !isStarting && !isGoing && !isOver;
 }
 
 function unstarted<Ahead>(assignment: OwnAssignment): HeldPartition<Ahead> {

@@ -1,5 +1,5 @@
 // The port's side: what a session is made of.
-export { Assignments } from "./assignments.ts";
+export { Assignments, isRead } from "./assignments.ts";
 export type { AssignmentParts, HeldPartition, OwnAssignment } from "./assignments.ts";
 export { PartitionStarter } from "./partition-starter.ts";
 export type { PartitionStarterParts } from "./partition-starter.ts";
@@ -8,6 +8,7 @@ export { Commits } from "./commits.ts";
 export type { CommitParts } from "./commits.ts";
 export { TransactionOffsets } from "./transaction-offsets.ts";
 export type { TransactionOffsetsParts } from "./transaction-offsets.ts";
+export { bufferOf } from "./buffer-of.ts";
 export { giveUp } from "./give-up.ts";
 export { TopicCheck } from "./topic-check.ts";
 export type { TopicCheckParts } from "./topic-check.ts";
@@ -31,7 +32,7 @@ export { commitMetadata, originOf } from "./commit-metadata.ts";
 export type { CommitOrigin } from "./commit-metadata.ts";
 export { isReplacedIn, landmarkBefore, noteLandmarks } from "./landmarks.ts";
 export type { Landmark } from "./landmarks.ts";
-export { placeOf, topicsOf } from "./place.ts";
+export { placeOf, topicsOf, topicsText } from "./place.ts";
 export type { Place } from "./place.ts";
 
 // Errors, options and waits.

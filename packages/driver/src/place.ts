@@ -21,3 +21,8 @@ export function placeNamed(key: string): Place {
 export function topicsOf(places: readonly Pick<Place, "topic">[]): readonly string[] {
   return [...new Set(places.map(({ topic }) => topic))];
 }
+
+/** The names of their topics, for messages. */
+export function topicsText(places: readonly Pick<Place, "topic">[]): string {
+  return topicsOf(places).join(", ") || "no topic";
+}

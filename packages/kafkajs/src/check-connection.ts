@@ -1,7 +1,7 @@
 import { didYouMean, type GivenOptions, isObject, OptionChecks } from "@cdckit/driver";
 import { makeError } from "./errors.ts";
 
-const checks: OptionChecks = new OptionChecks("kafkajs", makeError);
+export const checks: OptionChecks = new OptionChecks("kafkajs", makeError);
 
 /** kafkajs' options that the driver takes. kafkajs itself ignores unknown ones. */
 const connectionOptions = [
@@ -33,11 +33,6 @@ const mechanisms: Readonly<Record<string, readonly string[]>> = Object.freeze({
   aws: ["authorizationIdentity", "accessKeyId", "secretAccessKey"],
   oauthbearer: [],
 });
-
-/** Refuses what is no object of options. */
-export function checkGiven(options: unknown): void {
-  checks.given(options);
-}
 
 /** Throws for values with which kafkajs would fail later without a reason. Never shows a value, because it may be a secret. */
 export function checkConnection(connection: GivenOptions, tuningOptions: readonly string[]): void {

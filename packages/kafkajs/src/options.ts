@@ -1,7 +1,7 @@
 import { checkHeartbeats, isObject, membershipDefaults, numberOptions, optionalNumber } from "@cdckit/driver";
 import { type CompressionName, type Decompress, type DecompressOptions, maxBatchBytes } from "@cdckit/record-batch";
 import type { Kafka, KafkaConfig } from "kafkajs";
-import { checkConnection, checkGiven } from "./check-connection.ts";
+import { checkConnection, checks } from "./check-connection.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
 
 /** Options of the group membership and of fetches. Names and meanings are Kafka's. */
@@ -126,7 +126,7 @@ const numberDefaults = Object.freeze({
 
 /** Every option, present and checked. Throws a `KafkaJsDriverError` that names the wrong one. */
 export function resolveKafkaJsOptions(options: KafkaJsOptions): ResolvedKafkaJsOptions {
-  checkGiven(options);
+  checks.given(options);
   const { rackId = "", codecs = {}, maxDecompressedBytes, ...rest } = options; // without a rack, as Kafka's own default
   if (typeof rackId !== "string") {
     throw new KafkaJsDriverError("invalid-option", `expected rackId to be a text, found ${String(rackId)}`);

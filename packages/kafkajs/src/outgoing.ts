@@ -1,6 +1,6 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
 import type { IHeaders, Message, RecordMetadata, TopicMessages } from "kafkajs";
-import { neededToWrite } from "@cdckit/driver";
+import { bufferOf, neededToWrite } from "@cdckit/driver";
 import { KafkaJsDriverError } from "./errors.ts";
 import { refusedIn } from "./explain-failure.ts";
 
@@ -63,8 +63,4 @@ function toHeaders(headers: OutgoingRecord["headers"]): IHeaders {
     gathered.set(name, values);
   }
   return Object.fromEntries(gathered);
-}
-
-function bufferOf(bytes: Uint8Array | null): Buffer | null {
-  return bytes === null || Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

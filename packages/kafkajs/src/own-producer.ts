@@ -38,11 +38,6 @@ export async function letGo({ producer, destroySockets }: OwnProducer, deadlineM
   destroySockets();
 }
 
-/** The names of the topics, for messages. */
-export function topicsOf(records: readonly { readonly topic: string }[]): string {
-  return [...new Set(records.map(({ topic }) => topic))].join(", ") || "no topic";
-}
-
 export function lateError(code: "send-failed" | "transaction-failed", topics: string): KafkaJsDriverError {
   return new KafkaJsDriverError(
     code,

@@ -1,21 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { OffsetCommit, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
-import { bounded, isOfAnotherTopic, placeOf, TransactionOffsets } from "@cdckit/driver";
+import { bounded, isOfAnotherTopic, placeOf, topicsText, TransactionOffsets } from "@cdckit/driver";
 import type { Transaction } from "kafkajs";
 import { type HeldPartitions, toKafkaJsOffsets } from "./assignments.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { checkWritten, refusedWrite, toTopicMessages } from "./outgoing.ts";
-import {
-  connected,
-  lateError,
-  letGo,
-  type MakeProducer,
-  type OwnProducer,
-  producerRetry,
-  topicsOf,
-  writeDeadlineMs,
-} from "./own-producer.ts";
+import { connected, lateError, letGo, type MakeProducer, type OwnProducer, producerRetry, writeDeadlineMs } from "./own-producer.ts";
 
 export interface TransactionParts {
   readonly groupId: string;
@@ -59,7 +50,7 @@ export class Transactions {
   /** The caller waits for each transaction before the next. */
   async transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
     const assignment = this.#oneAssignment(offsets);
-    const topics = topicsOf(records);
+    const topics = topicsText(records);
     const givenUp = new AbortController();
     this.#running.add(assignment);
     try {
@@ -220,7 +211,7 @@ function explain(error: unknown, records: readonly OutgoingRecord[], groupId: st
   if (error instanceof KafkaJsDriverError) {
     return error;
   }
-  const topics = topicsOf(records);
+  const topics = topicsText(records);
   const { type, message = String(error) } = error as { readonly type?: unknown; readonly message?: string };
   if (fencedTypes.has(type)) {
     return new KafkaJsDriverError("fenced", `another member writes for this partition now; nothing was written to ${topics}`, {

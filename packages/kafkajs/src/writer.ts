@@ -1,17 +1,8 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
-import { bounded, RequestLine } from "@cdckit/driver";
+import { bounded, RequestLine, topicsText } from "@cdckit/driver";
 import { KafkaJsDriverError } from "./errors.ts";
 import { checkWritten, refusedWrite, toTopicMessages } from "./outgoing.ts";
-import {
-  connected,
-  lateError,
-  letGo,
-  type MakeProducer,
-  type OwnProducer,
-  producerRetry,
-  topicsOf,
-  writeDeadlineMs,
-} from "./own-producer.ts";
+import { connected, lateError, letGo, type MakeProducer, type OwnProducer, producerRetry, writeDeadlineMs } from "./own-producer.ts";
 
 /** Writes records. Its producer is made with the first write. */
 export class Writer {
@@ -38,7 +29,7 @@ export class Writer {
   }
 
   async #send(records: readonly OutgoingRecord[]): Promise<void> {
-    const topics = topicsOf(records);
+    const topics = topicsText(records);
     if (this.#isClosed) {
       throw new KafkaJsDriverError("send-failed", `the session is closed; nothing was written to ${topics}`);
     }

@@ -66,11 +66,6 @@ export function heldPartitions(): HeldPartitions {
   });
 }
 
-/** Records of it may be handed over. */
-export function isRead({ isStarting, isGoing, isOver }: Held): boolean {
-  return !isStarting && !isGoing && !isOver;
-}
-
 /** How many fetched bytes of it wait for the consumer. */
 export function aheadBytes({ ahead }: Held): number {
   return ahead.reduce((bytes, { byteLength }) => bytes + byteLength, 0);

@@ -1,7 +1,7 @@
 import { didYouMean, type GivenOptions, isObject, OptionChecks } from "@cdckit/driver";
 import { makeError } from "./errors.ts";
 
-const checks: OptionChecks = new OptionChecks("platformatic", makeError);
+export const checks: OptionChecks = new OptionChecks("platformatic", makeError);
 
 const connectionOptions = ["brokers", "ssl", "sasl", "clientId", "client"] as const;
 const credentialsOf = {
@@ -10,11 +10,6 @@ const credentialsOf = {
   "scram-sha-512": ["username", "password"],
   oauthbearer: ["token"],
 } as const;
-
-/** Refuses what is no object of options. */
-export function checkGiven(options: unknown): void {
-  checks.given(options);
-}
 
 /** Throws for values with which the client would fail later without a reason. Never shows a value, because it may be a secret. */
 export function checkConnection(connection: GivenOptions, tuningOptions: readonly string[]): void {

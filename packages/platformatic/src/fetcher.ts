@@ -1,6 +1,7 @@
 import type { Logger } from "@cdckit/consumer";
+import { isRead } from "@cdckit/driver";
 import type { Held, HeldPartitions } from "./assignments.ts";
-import { aheadBytes, isRead } from "./assignments.ts";
+import { aheadBytes } from "./assignments.ts";
 import type { Cluster, Purpose } from "./cluster.ts";
 import { type FetchedPartition, type FetchResponse, parseFetchResponse } from "./fetch-response.ts";
 import type { Leader, Leaders } from "./leaders.ts";

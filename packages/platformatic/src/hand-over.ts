@@ -1,6 +1,7 @@
 import type { DriverSink, PartitionAssignment } from "@cdckit/consumer";
+import { isRead } from "@cdckit/driver";
 import type { RecordSet } from "@cdckit/record-batch";
-import { advanceTo, type Held, type HeldPartitions, isRead } from "./assignments.ts";
+import { advanceTo, type Held, type HeldPartitions } from "./assignments.ts";
 
 export interface HandOverParts {
   readonly sink: DriverSink;

@@ -1,7 +1,7 @@
 import type { ConnectionOptions as TlsOptions } from "node:tls";
 import { checkHeartbeats, groupProtocolOf, membershipDefaults, numberOptions, optionalNumber } from "@cdckit/driver";
 import { type DecompressOptions, maxBatchBytes } from "@cdckit/record-batch";
-import { checkConnection, checkGiven } from "./check-connection.ts";
+import { checkConnection, checks } from "./check-connection.ts";
 import { makeError, PlatformaticDriverError } from "./errors.ts";
 
 /** Options of the group membership and of fetches. */
@@ -141,7 +141,7 @@ const fetchDefaults = Object.freeze({
 
 /** Every option, present and checked. Throws a `PlatformaticDriverError` that names the wrong one. */
 export function resolvePlatformaticOptions(options: PlatformaticOptions): ResolvedPlatformaticOptions {
-  checkGiven(options);
+  checks.given(options);
   const { groupProtocol: protocol, groupInstanceId, rackId, maxDecompressedBytes, ...others } = options;
   const groupProtocol = groupProtocolOf(protocol, makeError);
   const texts = { ...(groupInstanceId !== undefined && { groupInstanceId }), ...(rackId !== undefined && { rackId }) };

@@ -1,4 +1,5 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
+import { bufferOf } from "@cdckit/driver";
 
 /** A record in the client's form, with its partition. */
 export interface ClientRecord {
@@ -31,13 +32,4 @@ export function toClientRecord({ topic, key, value, headers, timestamp }: Outgoi
 /** The client takes a map. Its keys are buffers here, so that names may repeat: two buffers are never the same key. */
 export function toClientHeaders(headers: OutgoingRecord["headers"]): ReadonlyMap<Buffer, Buffer | null> {
   return new Map(headers.map(([name, value]) => [Buffer.from(name), bufferOf(value)]));
-}
-
-function bufferOf(bytes: Uint8Array | null): Buffer | null {
-  return bytes === null || Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-/** The topics of records, for messages. */
-export function topicsOf(records: readonly OutgoingRecord[]): string {
-  return [...new Set(records.map(({ topic }) => topic))].join(", ") || "no topic";
 }

@@ -1,6 +1,7 @@
 import type { DriverSink, LostRange, PartitionAssignment, Subscription } from "@cdckit/consumer";
 import {
   type BrokerQuestions,
+  isRead,
   lostRangeError,
   maxInt32,
   missingAt,
@@ -12,7 +13,7 @@ import {
   whileHeld,
 } from "@cdckit/driver";
 import { createRecordSetReader, type DecompressOptions, isRecordBatchError, type RecordSetReader } from "@cdckit/record-batch";
-import { epochBefore, type Held, isRead, placeAt } from "./assignments.ts";
+import { epochBefore, type Held, placeAt } from "./assignments.ts";
 import { makeError } from "./errors.ts";
 import type { FetchedPartition } from "./fetch-response.ts";
 import type { Leaders } from "./leaders.ts";

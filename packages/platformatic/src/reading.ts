@@ -1,6 +1,6 @@
 import type { DriverSink, Subscription } from "@cdckit/consumer";
-import { PartitionWaits, type Place, type TopicCheck } from "@cdckit/driver";
-import { type Held, type HeldPartitions, isRead } from "./assignments.ts";
+import { isRead, PartitionWaits, type Place, type TopicCheck } from "@cdckit/driver";
+import type { Held, HeldPartitions } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import type { Cluster } from "./cluster.ts";
 import { makeError } from "./errors.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { OffsetCommit, OutgoingRecord } from "@cdckit/consumer";
-import { bounded, placeOf, TransactionOffsets } from "@cdckit/driver";
+import { bounded, placeOf, topicsText, TransactionOffsets } from "@cdckit/driver";
 import type { HeldPartitions } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { byTopic } from "./by-topic.ts";
@@ -11,7 +11,7 @@ import { PlatformaticDriverError, makeError } from "./errors.ts";
 import { reasonOf, refusedWrite } from "./explain-failure.ts";
 import type { GroupMember, Identity } from "./group-member.ts";
 import { codes, codesOf } from "./low-level-client.ts";
-import { type ClientRecord, topicsOf } from "./outgoing.ts";
+import type { ClientRecord } from "./outgoing.ts";
 import { initProducer, type ProducerIdentity, RecordSender, writeDeadlineMs } from "./record-sender.ts";
 import { coordinatorMoves, type RequestName } from "./requests.ts";
 
@@ -226,7 +226,7 @@ function explain(error: unknown, records: readonly OutgoingRecord[], groupId: st
   if (error instanceof PlatformaticDriverError) {
     return error;
   }
-  const topics = topicsOf(records);
+  const topics = topicsText(records);
   if (codesOf(error).some((code) => fencedCodes.has(code))) {
     return new PlatformaticDriverError("fenced", `another member writes for this partition now; nothing was written to ${topics}`, {
       cause: error,

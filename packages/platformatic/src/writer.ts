@@ -1,9 +1,8 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
-import { bounded, RequestLine } from "@cdckit/driver";
+import { bounded, RequestLine, topicsText } from "@cdckit/driver";
 import type { Cluster } from "./cluster.ts";
 import { isPlatformaticDriverError, PlatformaticDriverError } from "./errors.ts";
 import { reasonOf, refusedWrite } from "./explain-failure.ts";
-import { topicsOf } from "./outgoing.ts";
 import { initProducer, RecordSender, writeDeadlineMs } from "./record-sender.ts";
 
 /** Writes records, in the order in which they are given. Its producer is made with the first write, and again after a failed one. */
@@ -21,7 +20,7 @@ export class Writer {
   }
 
   async send(records: readonly OutgoingRecord[]): Promise<void> {
-    const topics = topicsOf(records);
+    const topics = topicsText(records);
     if (this.#isClosed) {
       throw new PlatformaticDriverError("send-failed", `the session is closed; nothing was written to ${topics}`);
     }
