@@ -1,4 +1,4 @@
-import { neededToRead, neededToWrite, type GroupAndTopics, type RefusedResource, refusedResource } from "@cdckit/driver";
+import { neededToRead, type GroupAndTopics, type RefusedResource, refusedResource } from "@cdckit/driver";
 import type { ClientLog } from "./client-log.ts";
 import { ConfluentDriverError, isConfluentDriverError } from "./errors.ts";
 import { type ClientError, codes } from "./low-level-client.ts";
@@ -48,21 +48,6 @@ export function explainFailure(
     return new ConfluentDriverError("authentication-failed", "the certificates do not fit: ssl.key is not the key of ssl.cert", cause);
   }
   return new ConfluentDriverError("client-crashed", `librdkafka gave up: ${code === codes.fatal ? (fatal ?? message) : message}`, cause);
-}
-
-/** The error of a write that the user may not do, with the right that is missing; null if it is another one. `groupId`: of a transaction. */
-export function refusedWrite(
-  error: unknown,
-  detail: string,
-  topics: readonly string[],
-  groupId: string | null,
-): ConfluentDriverError | null {
-  const refused = refusedResource([(error as Partial<ClientError> | null)?.code]);
-  return refused === null
-    ? null
-    : new ConfluentDriverError("not-authorized", `${detail.replace(/\.*\s*$/, "")}. ${neededToWrite(refused, topics, groupId)}`, {
-        cause: error,
-      });
 }
 
 /** With the protocol of KIP-848, the broker's refusal ends the client, and only the line about its end says why. */

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { OffsetCommit, OutgoingRecord } from "@cdckit/consumer";
-import { bounded, topicsText, TransactionOffsets } from "@cdckit/driver";
+import { bounded, TransactionOffsets } from "@cdckit/driver";
 import type { HeldPartitions } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { toClientOffsets } from "./commit-requests.ts";
 import { ConfluentDriverError, makeError } from "./errors.ts";
-import { refusedWrite } from "./explain-failure.ts";
 import { answerOf, type ClientError, codes, type LowLevelConsumer, type LowLevelProducer } from "./low-level-client.ts";
 import { type MakeProducer, OwnProducer, writeDeadlineMs } from "./own-producer.ts";
+import { fencedCodes, writeFailures } from "./write-failures.ts";
 
 export interface TransactionParts {
   readonly groupId: string;
@@ -22,8 +22,6 @@ export interface TransactionParts {
 /** The brokers end the transaction of a member that is gone after this time. A new owner's start waits for that. */
 const transactionTimeoutMs = 15_000;
 const requestDeadlineMs = 10_000;
-/** The group does not know the member any more. A generation that has passed is no such answer: see `commit-requests.ts`. */
-const fencedCodes: ReadonlySet<unknown> = new Set([codes.unknownMember, codes.fencedInstance]);
 /** No other member has the transactional id, so it was the brokers' own time-out that has fenced the producer, and aborted what was written. */
 const abortedCodes: ReadonlySet<unknown> = new Set([codes.fenced, codes.producerFenced, codes.invalidProducerEpoch]);
 
@@ -56,11 +54,7 @@ export class Transactions {
     this.#offsets.refuseUnlessCurrent(offsets);
     this.#own ??= this.#connect();
     const own = this.#own;
-    const late = (): Error =>
-      new ConfluentDriverError(
-        "transaction-failed",
-        `no answer within ${2 * writeDeadlineMs} ms; it is not known whether it was carried out`,
-      );
+    const late = (): Error => writeFailures.lateTransaction(records, 2 * writeDeadlineMs);
     const givenUp = new AbortController();
     const written = own.then((producer) => this.#write(producer, records, offsets, givenUp.signal));
     const running = written.catch(() => {});
@@ -74,7 +68,7 @@ export class Transactions {
       }
       const closed = running.then(() => own.then((producer) => producer.close()));
       this.#letGo = Promise.allSettled([this.#letGo, closed]).then(() => {});
-      const explained = explain(error, records, this.#parts.groupId);
+      const explained = writeFailures.ofTransaction(error, records, this.#parts.groupId);
       if (explained.code === "fenced") {
         this.#offsets.fence(offsets);
       }
@@ -179,20 +173,4 @@ async function whyPurged(client: LowLevelProducer, error: unknown): Promise<unkn
   } catch (reason) {
     return (reason as Partial<ClientError>).code === codes.state ? error : reason;
   }
-}
-
-function explain(error: unknown, records: readonly OutgoingRecord[], groupId: string): ConfluentDriverError {
-  if (error instanceof ConfluentDriverError) {
-    return error;
-  }
-  const topics = topicsText(records);
-  const { code, message = String(error) } = (error ?? {}) as Partial<ClientError>;
-  if (fencedCodes.has(code)) {
-    return new ConfluentDriverError("fenced", `another member writes for this partition now; nothing was written to ${topics}`, {
-      cause: error,
-    });
-  }
-  const detail = `the transaction that writes to ${topics} failed and was aborted: ${message}`;
-  const names = [...new Set(records.map(({ topic }) => topic))];
-  return refusedWrite(error, detail, names, groupId) ?? new ConfluentDriverError("transaction-failed", detail, { cause: error });
 }

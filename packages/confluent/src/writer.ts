@@ -1,8 +1,8 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
 import { bounded, topicsText } from "@cdckit/driver";
 import { ConfluentDriverError } from "./errors.ts";
-import { refusedWrite } from "./explain-failure.ts";
 import { type MakeProducer, OwnProducer, writeDeadlineMs } from "./own-producer.ts";
+import { writeFailures } from "./write-failures.ts";
 
 /** A producer that is made first has this much more time. */
 const sendDeadlineMs = writeDeadlineMs + 5_000;
@@ -21,13 +21,12 @@ export class Writer {
   }
 
   async send(records: readonly OutgoingRecord[]): Promise<void> {
-    const topics = topicsText(records);
     if (this.#isClosed) {
-      throw new ConfluentDriverError("send-failed", `the session is closed; nothing was written to ${topics}`);
+      throw new ConfluentDriverError("send-failed", `the session is closed; nothing was written to ${topicsText(records)}`);
     }
     this.#own ??= new OwnProducer(this.#makeProducer).connect();
     const own = this.#own;
-    const late = (): Error => new ConfluentDriverError("send-failed", `no answer within ${sendDeadlineMs} ms`);
+    const late = (): Error => writeFailures.lateSend(sendDeadlineMs);
     try {
       await bounded(
         own.then((producer) => producer.write(records)),
@@ -40,10 +39,7 @@ export class Writer {
         this.#own = undefined;
       }
       void letGo(own);
-      const reason = error instanceof Error ? error.message : String(error);
-      const detail = `writing to ${topics} failed: ${reason}`;
-      const names = records.map(({ topic }) => topic);
-      throw refusedWrite(error, detail, [...new Set(names)], null) ?? new ConfluentDriverError("send-failed", detail, { cause: error });
+      throw writeFailures.ofSend(error, records);
     }
   }
 

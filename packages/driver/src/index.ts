@@ -42,6 +42,8 @@ export { askListeners, explainedByListeners, isNobodyThere, refusedCredential, s
 export type { ConnectionAttempt, ConnectionDiagnosis, SettingNames } from "./listener-contrast.ts";
 export { neededToCreate, neededToRead, neededToWrite, refusedResource } from "./missing-right.ts";
 export type { GroupAndTopics, RefusedResource } from "./missing-right.ts";
+export { WriteFailures } from "./write-failures.ts";
+export type { WriteFailureParts } from "./write-failures.ts";
 export { didYouMean } from "./did-you-mean.ts";
 export { isError } from "./is-error.ts";
 export { isObject, OptionChecks } from "./option-checks.ts";

@@ -1,8 +1,7 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
 import type { IHeaders, Message, RecordMetadata, TopicMessages } from "kafkajs";
-import { bufferOf, neededToWrite } from "@cdckit/driver";
+import { bufferOf } from "@cdckit/driver";
 import { KafkaJsDriverError } from "./errors.ts";
-import { refusedIn } from "./explain-failure.ts";
 
 /** Records in kafkajs' form. */
 export function toTopicMessages(records: readonly OutgoingRecord[]): TopicMessages[] {
@@ -25,20 +24,6 @@ export function checkWritten(records: readonly OutgoingRecord[], written: readon
       `kafkajs knows no partition ${missing.topic}[${missing.partition}]: does the partition exist`,
     );
   }
-}
-
-/** The error of a write that the user may not do, with the right that is missing; null if it is another one. `groupId`: of a transaction. */
-export function refusedWrite(
-  error: unknown,
-  detail: string,
-  records: readonly OutgoingRecord[],
-  groupId: string | null,
-): KafkaJsDriverError | null {
-  const refused = refusedIn(error);
-  const topics = [...new Set(records.map(({ topic }) => topic))];
-  return refused === null
-    ? null
-    : new KafkaJsDriverError("not-authorized", `${detail}. ${neededToWrite(refused, topics, groupId)}`, { cause: error });
 }
 
 function toMessage({ key, value, headers, partition, timestamp }: OutgoingRecord): Message {

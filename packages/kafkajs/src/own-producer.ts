@@ -1,6 +1,5 @@
 import { settledOrLate } from "@cdckit/driver";
 import type { Producer, ProducerConfig, RetryOptions } from "kafkajs";
-import { KafkaJsDriverError } from "./errors.ts";
 
 /** A kafkajs producer. `destroySockets` ends its sockets if the driver has made them. */
 export interface OwnProducer {
@@ -36,11 +35,4 @@ export async function letGo({ producer, destroySockets }: OwnProducer, deadlineM
   const disconnected = producer.disconnect().catch(() => {}); // its sockets are ended in any case
   await settledOrLate(disconnected, deadlineMs, () => {});
   destroySockets();
-}
-
-export function lateError(code: "send-failed" | "transaction-failed", topics: string): KafkaJsDriverError {
-  return new KafkaJsDriverError(
-    code,
-    `writing to ${topics} did not end within ${writeDeadlineMs} ms; it is not known whether the records were written`,
-  );
 }

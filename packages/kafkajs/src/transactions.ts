@@ -1,12 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { OffsetCommit, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
-import { bounded, isOfAnotherTopic, placeOf, topicsText, TransactionOffsets } from "@cdckit/driver";
+import { bounded, isOfAnotherTopic, placeOf, TransactionOffsets } from "@cdckit/driver";
 import type { Transaction } from "kafkajs";
 import { type HeldPartitions, toKafkaJsOffsets } from "./assignments.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
-import { checkWritten, refusedWrite, toTopicMessages } from "./outgoing.ts";
-import { connected, lateError, letGo, type MakeProducer, type OwnProducer, producerRetry, writeDeadlineMs } from "./own-producer.ts";
+import { checkWritten, toTopicMessages } from "./outgoing.ts";
+import { connected, letGo, type MakeProducer, type OwnProducer, producerRetry, writeDeadlineMs } from "./own-producer.ts";
+import { writeFailures } from "./write-failures.ts";
 
 export interface TransactionParts {
   readonly groupId: string;
@@ -50,7 +51,6 @@ export class Transactions {
   /** The caller waits for each transaction before the next. */
   async transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
     const assignment = this.#oneAssignment(offsets);
-    const topics = topicsText(records);
     const givenUp = new AbortController();
     this.#running.add(assignment);
     try {
@@ -59,13 +59,13 @@ export class Transactions {
       await bounded(
         this.#write(assignment, records, offsets, givenUp.signal),
         writeDeadlineMs,
-        () => lateError("transaction-failed", topics),
+        () => writeFailures.lateTransaction(records, writeDeadlineMs),
         this.#parts.ended,
       );
     } catch (error) {
       givenUp.abort(error);
       await this.#letGo(assignment);
-      const explained = explain(error, records, this.#parts.groupId);
+      const explained = writeFailures.ofTransaction(error, records, this.#parts.groupId);
       if (explained.code === "fenced") {
         this.#offsets.fence(offsets);
       }
@@ -202,22 +202,4 @@ async function commitOf(transaction: Transaction): Promise<void> {
       cause: error,
     });
   }
-}
-
-/** The brokers' answers to a producer whose transactional id another producer has taken over. */
-const fencedTypes: ReadonlySet<unknown> = new Set(["INVALID_PRODUCER_EPOCH", "PRODUCER_FENCED"]);
-
-function explain(error: unknown, records: readonly OutgoingRecord[], groupId: string): KafkaJsDriverError {
-  if (error instanceof KafkaJsDriverError) {
-    return error;
-  }
-  const topics = topicsText(records);
-  const { type, message = String(error) } = error as { readonly type?: unknown; readonly message?: string };
-  if (fencedTypes.has(type)) {
-    return new KafkaJsDriverError("fenced", `another member writes for this partition now; nothing was written to ${topics}`, {
-      cause: error,
-    });
-  }
-  const detail = `the transaction that writes to ${topics} failed and was aborted: ${message}`;
-  return refusedWrite(error, detail, records, groupId) ?? new KafkaJsDriverError("transaction-failed", detail, { cause: error });
 }

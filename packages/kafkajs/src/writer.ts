@@ -1,8 +1,9 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
 import { bounded, RequestLine, topicsText } from "@cdckit/driver";
 import { KafkaJsDriverError } from "./errors.ts";
-import { checkWritten, refusedWrite, toTopicMessages } from "./outgoing.ts";
-import { connected, lateError, letGo, type MakeProducer, type OwnProducer, producerRetry, writeDeadlineMs } from "./own-producer.ts";
+import { checkWritten, toTopicMessages } from "./outgoing.ts";
+import { connected, letGo, type MakeProducer, type OwnProducer, producerRetry, writeDeadlineMs } from "./own-producer.ts";
+import { writeFailures } from "./write-failures.ts";
 
 /** Writes records. Its producer is made with the first write. */
 export class Writer {
@@ -29,17 +30,14 @@ export class Writer {
   }
 
   async #send(records: readonly OutgoingRecord[]): Promise<void> {
-    const topics = topicsText(records);
     if (this.#isClosed) {
-      throw new KafkaJsDriverError("send-failed", `the session is closed; nothing was written to ${topics}`);
+      throw new KafkaJsDriverError("send-failed", `the session is closed; nothing was written to ${topicsText(records)}`);
     }
     try {
-      await bounded(this.#write(records), writeDeadlineMs, () => lateError("send-failed", topics), this.#ended);
+      await bounded(this.#write(records), writeDeadlineMs, () => writeFailures.lateSend(writeDeadlineMs), this.#ended);
     } catch (error) {
       await this.#letGo();
-      const reason = error instanceof Error ? error.message : String(error);
-      const detail = `writing to ${topics} failed: ${reason}`;
-      throw refusedWrite(error, detail, records, null) ?? new KafkaJsDriverError("send-failed", detail, { cause: error });
+      throw writeFailures.ofSend(error, records);
     }
   }
 

@@ -1,4 +1,4 @@
-import { isError, neededToRead, neededToWrite, type GroupAndTopics, refusedResource } from "@cdckit/driver";
+import { isError, neededToRead, type GroupAndTopics, refusedResource } from "@cdckit/driver";
 import { isRecordBatchError } from "@cdckit/record-batch";
 import { isPlatformaticDriverError, PlatformaticDriverError } from "./errors.ts";
 import { type ClientError, codes, codesOf } from "./low-level-client.ts";
@@ -39,19 +39,6 @@ export function explainFailure(error: unknown, brokers: string, reading: GroupAn
     );
   }
   return new PlatformaticDriverError("client-crashed", `@platformatic/kafka gave up: ${reason}`, cause);
-}
-
-/** The error of a write that the user may not do, with the right that is missing; null if it is another one. `groupId`: of a transaction. */
-export function refusedWrite(
-  error: unknown,
-  detail: string,
-  topics: readonly string[],
-  groupId: string | null,
-): PlatformaticDriverError | null {
-  const refused = refusedResource(codesOf(error));
-  return refused === null
-    ? null
-    : new PlatformaticDriverError("not-authorized", `${detail}. ${neededToWrite(refused, topics, groupId)}`, { cause: error });
 }
 
 /** Whether trying again cannot help: a login or a certificate was refused, or the listener speaks another protocol. */

@@ -1,19 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { OffsetCommit, OutgoingRecord } from "@cdckit/consumer";
-import { bounded, placeOf, topicsText, TransactionOffsets } from "@cdckit/driver";
+import { bounded, placeOf, TransactionOffsets } from "@cdckit/driver";
 import type { HeldPartitions } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { byTopic } from "./by-topic.ts";
 import type { Cluster } from "./cluster.ts";
 import { toTopics } from "./commit-requests.ts";
 import { PlatformaticDriverError, makeError } from "./errors.ts";
-import { reasonOf, refusedWrite } from "./explain-failure.ts";
+import { reasonOf } from "./explain-failure.ts";
 import type { GroupMember, Identity } from "./group-member.ts";
 import { codes, codesOf } from "./low-level-client.ts";
 import type { ClientRecord } from "./outgoing.ts";
 import { initProducer, type ProducerIdentity, RecordSender, writeDeadlineMs } from "./record-sender.ts";
 import { coordinatorMoves, type RequestName } from "./requests.ts";
+import { fencedCodes, writeFailures } from "./write-failures.ts";
 
 export interface TransactionParts {
   readonly cluster: Cluster;
@@ -35,7 +36,6 @@ const transactionTimeoutMs = 15_000;
 const requestDeadlineMs = 10_000;
 const pauseMs = 20;
 const refusals: ReadonlySet<number> = new Set([codes.illegalGeneration, codes.unknownMember]);
-const fencedCodes: ReadonlySet<number> = new Set([codes.fencedInstance, ...refusals]);
 /** No other member has the transactional id, so it was the brokers' own time-out that has fenced the producer, and aborted what was written. */
 const abortedCodes: ReadonlySet<number> = new Set([codes.producerFenced, codes.invalidProducerEpoch]);
 const passing: ReadonlySet<number> = new Set([...coordinatorMoves, codes.concurrentTransactions, codes.unknownTopicOrPartition]);
@@ -64,11 +64,7 @@ export class Transactions {
   /** The caller waits for each transaction before the next. */
   async transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
     this.#offsets.refuseUnlessCurrent(offsets);
-    const late = (): Error =>
-      new PlatformaticDriverError(
-        "transaction-failed",
-        `no answer within ${2 * writeDeadlineMs} ms; it is not known whether it was carried out`,
-      );
+    const late = (): Error => writeFailures.lateTransaction(records, 2 * writeDeadlineMs);
     const givenUp = new AbortController();
     const written = this.#write(records, offsets, givenUp.signal);
     this.#running = written.catch(() => {});
@@ -77,7 +73,7 @@ export class Transactions {
     } catch (error) {
       givenUp.abort(error);
       this.#opened = undefined;
-      const explained = explain(error, records, this.#parts.groupId);
+      const explained = writeFailures.ofTransaction(error, records, this.#parts.groupId);
       if (explained.code === "fenced") {
         this.#offsets.fence(offsets);
       }
@@ -220,19 +216,4 @@ export class Transactions {
       await delay(pauseMs, undefined, { signal: this.#parts.ended });
     }
   }
-}
-
-function explain(error: unknown, records: readonly OutgoingRecord[], groupId: string): PlatformaticDriverError {
-  if (error instanceof PlatformaticDriverError) {
-    return error;
-  }
-  const topics = topicsText(records);
-  if (codesOf(error).some((code) => fencedCodes.has(code))) {
-    return new PlatformaticDriverError("fenced", `another member writes for this partition now; nothing was written to ${topics}`, {
-      cause: error,
-    });
-  }
-  const detail = `the transaction that writes to ${topics} failed and was aborted: ${reasonOf(error)}`;
-  const names = [...new Set(records.map(({ topic }) => topic))];
-  return refusedWrite(error, detail, names, groupId) ?? new PlatformaticDriverError("transaction-failed", detail, { cause: error });
 }

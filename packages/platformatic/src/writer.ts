@@ -1,9 +1,9 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
 import { bounded, RequestLine, topicsText } from "@cdckit/driver";
 import type { Cluster } from "./cluster.ts";
-import { isPlatformaticDriverError, PlatformaticDriverError } from "./errors.ts";
-import { reasonOf, refusedWrite } from "./explain-failure.ts";
+import { PlatformaticDriverError } from "./errors.ts";
 import { initProducer, RecordSender, writeDeadlineMs } from "./record-sender.ts";
+import { writeFailures } from "./write-failures.ts";
 
 /** Writes records, in the order in which they are given. Its producer is made with the first write, and again after a failed one. */
 export class Writer {
@@ -20,19 +20,13 @@ export class Writer {
   }
 
   async send(records: readonly OutgoingRecord[]): Promise<void> {
-    const topics = topicsText(records);
     if (this.#isClosed) {
-      throw new PlatformaticDriverError("send-failed", `the session is closed; nothing was written to ${topics}`);
+      throw new PlatformaticDriverError("send-failed", `the session is closed; nothing was written to ${topicsText(records)}`);
     }
     try {
       await this.#line.send(() => this.#send(records));
     } catch (error) {
-      if (isPlatformaticDriverError(error) && error.code === "not-authorized") {
-        throw error; // it names the topic and the right
-      }
-      const detail = `writing to ${topics} failed: ${reasonOf(error)}`;
-      const names = records.map(({ topic }) => topic);
-      throw refusedWrite(error, detail, [...new Set(names)], null) ?? new PlatformaticDriverError("send-failed", detail, { cause: error });
+      throw writeFailures.ofSend(error, records);
     }
   }
 
@@ -43,7 +37,7 @@ export class Writer {
   }
 
   async #send(records: readonly OutgoingRecord[]): Promise<void> {
-    const late = (): Error => new PlatformaticDriverError("send-failed", `no answer within ${2 * writeDeadlineMs} ms`);
+    const late = (): Error => writeFailures.lateSend(2 * writeDeadlineMs);
     const givenUp = new AbortController();
     try {
       await bounded(this.#write(records, givenUp.signal), 2 * writeDeadlineMs, late, this.#ended);
