@@ -34,7 +34,10 @@ export class GivingUp {
     control.letGo(going);
   }
 
-  /** The group has refused this member: whatever it holds is lost, also what it was giving up. */
+  /**
+   * The group has refused this member: whatever it holds is lost, also what it was giving up. The partitions stay held, which `giveUp` would not
+   * leave them: the client has them until it asks for them, and `letGo` must find them then.
+   */
   all(): void {
     const { sink, assignments, isOver } = this.#parts;
     const lost = assignments.all();

@@ -1,15 +1,5 @@
 import type { DriverSink, LostRange, Subscription } from "@cdckit/consumer";
-import {
-  type BrokerQuestions,
-  isRead,
-  lostRangeAt,
-  lostRangeError,
-  placeOf,
-  resumeOffset,
-  type TopicCheck,
-  topicsOf,
-  whileHeld,
-} from "@cdckit/driver";
+import { type BrokerQuestions, isRead, lostRangeAt, placeOf, resumeOrFail, type TopicCheck, topicsOf, whileHeld } from "@cdckit/driver";
 import type { Held, HeldPartitions } from "./assignments.ts";
 import { makeError } from "./errors.ts";
 import type { HandOver } from "./hand-over.ts";
@@ -133,9 +123,8 @@ export class PartitionReader {
   /** Goes on after the lost range if the user has chosen that. If not, the session fails. */
   #lose(held: Held, lost: LostRange): void {
     const { control, fail, sink, subscription } = this.#parts;
-    const position = resumeOffset(lost, subscription.lostRange);
+    const position = resumeOrFail(lost, subscription, makeError, fail);
     if (position === null) {
-      fail(lostRangeError(makeError, lost, subscription.groupId, subscription.startAt === undefined ? "group" : "sink"));
       return;
     }
     if (held.isAtWork || held.ahead.length > 0) {

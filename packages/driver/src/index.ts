@@ -24,7 +24,7 @@ export type { MessageObject, MessageObjects } from "./message-objects-batch.ts";
 // The brokers' side: what a driver asks them, and what it concludes.
 export type { BrokerQuestions, TopicIdsByName, Tried } from "./broker-questions.ts";
 export { preflight, wantedTopics } from "./preflight.ts";
-export { lostRangeAt, lostRangeError, resumeOffset } from "./lost-range.ts";
+export { lostRangeAt, lostRangeError, resumeOrFail } from "./lost-range.ts";
 export type { IdentifiedPlace, LogEnds, Position } from "./lost-range.ts";
 export { isOfAnotherTopic } from "./lost-range.ts";
 export { endsAt, missingAt, rangesOf } from "./log-ranges.ts";

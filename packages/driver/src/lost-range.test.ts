@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { DriverError, type MakeDriverError } from "./errors.ts";
-import { lostRangeError } from "./lost-range.ts";
+import { lostRangeError, resumeOrFail } from "./lost-range.ts";
 
 const makeError: MakeDriverError = (code, detail, options) => new DriverError(code, detail, options);
 const lost = { topic: "orders", partition: 3, firstMissing: 5n, firstAvailable: 9n, end: 20n };
@@ -23,4 +23,16 @@ test("a recreated topic says to set failure.lostRange only if topic ids let the 
   const withoutIds = lostRangeError(makeError, { ...lost, recreated: { from: null, to: null } }, "g").message;
   expect([withIds, withoutIds].map((message) => message.includes("failure.lostRange"))).toEqual([true, false]);
   expect(withoutIds).toContain("is one of the old topic. To decide by hand, set the group's offset");
+});
+
+test.each([
+  ["a sink whose checkpoints decide", { startAt: async () => [] }, "set the sink's checkpoint"],
+  ["a group alone", {}, "set the group's offset"],
+])("a range that is lost amid reading ends the session if nothing else was chosen, with the advice for %s", (_who, starts, advice) => {
+  const failures: string[] = [];
+  const fail = ({ message }: Error): void => void failures.push(message);
+  expect(resumeOrFail(lost, { groupId: "g", ...starts }, makeError, fail)).toBe(null);
+  expect(failures).toEqual([expect.stringContaining(advice)]);
+  expect(resumeOrFail(lost, { groupId: "g", lostRange: "earliest", ...starts }, makeError, fail)).toBe(9n);
+  expect(failures.length).toBe(1);
 });

@@ -1,4 +1,4 @@
-import type { LostRange, LostRangePolicy, RecreatedTopic } from "@cdckit/consumer";
+import type { LostRange, LostRangePolicy, RecreatedTopic, Subscription } from "@cdckit/consumer";
 import type { DriverError, MakeDriverError } from "./errors.ts";
 import type { Landmark } from "./landmarks.ts";
 import type { Place } from "./place.ts";
@@ -94,6 +94,22 @@ export function lostRangeError(
   return makeError("offset-out-of-range", `${topic}[${partition}]: ${what}. Decide where to continue, and set ${advice[keptBy]}${choice}`, {
     lost,
   });
+}
+
+/**
+ * Where a partition that is read goes on after a lost range. Null if it must not: then `fail` was called with the reason, and the session is over.
+ */
+export function resumeOrFail(
+  lost: LostRange,
+  { groupId, lostRange, startAt }: Pick<Subscription, "groupId" | "lostRange" | "startAt">,
+  makeError: MakeDriverError,
+  fail: (error: Error) => void,
+): bigint | null {
+  const offset = resumeOffset(lost, lostRange);
+  if (offset === null) {
+    fail(lostRangeError(makeError, lost, groupId, startAt === undefined ? "group" : "sink"));
+  }
+  return offset;
 }
 
 const advice = {

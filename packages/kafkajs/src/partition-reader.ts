@@ -3,11 +3,10 @@ import type { DriverSink, LostRange, Subscription } from "@cdckit/consumer";
 import {
   type BrokerQuestions,
   type DriverError,
-  lostRangeError,
   missingAt,
   type PartitionWaits,
   type Place,
-  resumeOffset,
+  resumeOrFail,
   type StillHeld,
   whileHeld,
 } from "@cdckit/driver";
@@ -176,9 +175,8 @@ export class PartitionReader {
   #lose(held: Held, lost: LostRange): void {
     const { control, fail, handOver, sink, subscription, waits } = this.#parts;
     const { assignment } = held;
-    const position = resumeOffset(lost, subscription.lostRange);
+    const position = resumeOrFail(lost, subscription, makeError, fail);
     if (position === null) {
-      fail(lostRangeError(makeError, lost, subscription.groupId, subscription.startAt === undefined ? "group" : "sink"));
       return;
     }
     if (handOver.isBusy(held)) {

@@ -2,13 +2,12 @@ import type { DriverSink, LostRange, PartitionAssignment, Subscription } from "@
 import {
   type BrokerQuestions,
   isRead,
-  lostRangeError,
   maxInt32,
   missingAt,
   neededToRead,
   type PartitionWaits,
   placeOf,
-  resumeOffset,
+  resumeOrFail,
   type TopicCheck,
   whileHeld,
 } from "@cdckit/driver";
@@ -181,9 +180,8 @@ export class PartitionReader {
   /** Goes on after the lost range if the user has chosen that. If not, the session fails. */
   #lose(held: Held, lost: LostRange): void {
     const { fail, sink, subscription } = this.#parts;
-    const position = resumeOffset(lost, subscription.lostRange);
+    const position = resumeOrFail(lost, subscription, makeError, fail);
     if (position === null) {
-      fail(lostRangeError(makeError, lost, subscription.groupId, subscription.startAt === undefined ? "group" : "sink"));
       return;
     }
     sink.skipped?.(held.assignment, lost, position);
