@@ -8,6 +8,7 @@ import {
   originOf,
   placeOf,
   type Position,
+  sharedAbortController,
   refusedResource,
   type TopicIdsByName,
   type Tried,
@@ -52,7 +53,7 @@ const readCommitted = 1;
 export class BrokerOffsets implements BrokerQuestions {
   readonly #admins: AdminClients;
   readonly #consumer: Pick<LowLevelConsumer, "committed">;
-  readonly #closed: AbortController = new AbortController();
+  readonly #closed: AbortController = sharedAbortController();
   readonly #asking = new Set<Promise<unknown>>();
 
   /** `consumer`: a connected one of the group. */

@@ -17,6 +17,7 @@ import {
   placeOf,
   rangesOf,
   settledOrLate,
+  sharedAbortController,
   TopicCheck,
   TopicWatch,
 } from "@cdckit/driver";
@@ -99,9 +100,9 @@ export class ConfluentSession implements DriverSession {
   readonly #topicCheck: TopicCheck<Held>;
   #topics: readonly string[] = [];
   /** Aborted when the session is closed, so that nothing that waits keeps the process alive. */
-  readonly #over: AbortController = new AbortController();
+  readonly #over: AbortController = sharedAbortController();
   /** Aborted when the close has ended, or its deadline has passed. */
-  readonly #ended: AbortController = new AbortController();
+  readonly #ended: AbortController = sharedAbortController();
   #reportsWithoutConnection = 0;
   /** Open while no broker is connected. */
   #connecting: OpenWait | undefined;

@@ -1,14 +1,9 @@
-import { setMaxListeners } from "node:events";
-
 /**
  * The result of the promise. After the given time it rejects with the given error, because a client may wait for ever. When `closed` is
  * aborted, it rejects with the reason of `closed`, because a timer that goes on would keep the process alive.
  */
 export async function bounded<T>(work: Promise<T>, deadlineMs: number, late: () => Error, closed?: AbortSignal): Promise<T> {
   let end = (): void => {};
-  if (closed !== undefined) {
-    setMaxListeners(0, closed); // each wait listens, and their number has no bound: otherwise Node prints a warning from the eleventh on
-  }
   const over = new Promise<never>((_, reject) => {
     const onClosed = (): void => reject(closed?.reason as Error); // of an AbortController of ours
     const timer = setTimeout(() => reject(late()), deadlineMs);

@@ -56,4 +56,5 @@ export { askForCredential } from "./credential.ts";
 export type { CredentialQuestion } from "./credential.ts";
 export { bounded, settledOrLate, untilAborted } from "./bounded.ts";
 export { RepeatedLines } from "./repeated-lines.ts";
+export { sharedAbortController } from "./shared-abort-controller.ts";
 export { RequestLine } from "./request-line.ts";

@@ -11,6 +11,7 @@ import {
   type Place,
   placeOf,
   type Position,
+  sharedAbortController,
   type TopicIdsByName,
   type Tried,
   topicsOf,
@@ -43,7 +44,7 @@ export class BrokerOffsets implements BrokerQuestions {
   readonly #groupId: string;
   readonly #cluster: ClusterQuestions;
   #admin: Promise<Admin> | undefined;
-  readonly #closed: AbortController = new AbortController();
+  readonly #closed: AbortController = sharedAbortController();
 
   constructor(makeAdmin: () => Admin, groupId: string, cluster: ClusterQuestions) {
     this.#makeAdmin = makeAdmin;

@@ -3,7 +3,7 @@ import { type PartitionAssignment, silentLogger, type Subscription } from "@cdck
 import { placeOf, type Position } from "@cdckit/driver";
 import { ProbeSink } from "@cdckit/testkit";
 import type { Consumer, EachBatchPayload } from "kafkajs";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { KafkaJsOffsets } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { driverClosed } from "./errors.ts";
@@ -119,7 +119,7 @@ async function setUp({ topics = ["t"], logger = silentLogger }: Partial<Pick<Sub
   const positions = new Map<string, Position>();
   const ends = async (): Promise<object> => {
     await low.known;
-    return new Map([0, 1].map((partition) => [placeOf("t", partition), { low: low.value, high: 100n }]));
+    return new Map(Array.from({ length: 12 }, (_, partition) => [placeOf("t", partition), { low: low.value, high: 100n }]));
   };
   const brokerOffsets = {
     topicIds: async () => new Map(),
@@ -254,6 +254,25 @@ test("while brokers do not say why a batch begins elsewhere, heartbeats keep the
   answer();
   await fetched;
   expect([sink.failures, sink.records]).toEqual([[], []]);
+  await session.close(1_000);
+});
+
+test("any number of partitions may wait for the brokers at a time, and Node does not warn of them", async () => {
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", onWarning);
+  onTestFinished(() => void process.off("warning", onWarning));
+  const { kafka, sink, session, low } = await setUp();
+  const partitions = Array.from({ length: 12 }, (_, partition) => partition);
+  kafka.tell("group join", { memberAssignment: { t: partitions } });
+  await sink.until(() => sink.starts.length === 14);
+  let answer = (): void => {};
+  low.known = new Promise((resolve) => (answer = resolve));
+  const fetched = Promise.all(partitions.map((partition) => kafka.fetch(partition, 5)));
+  await expect.poll(() => kafka.beats).toBeGreaterThan(0);
+  answer();
+  await fetched;
+  expect(warnings).toEqual([]);
   await session.close(1_000);
 });
 

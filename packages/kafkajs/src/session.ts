@@ -7,6 +7,7 @@ import {
   rangesOf,
   RepeatedLines,
   settledOrLate,
+  sharedAbortController,
   TopicWatch,
 } from "@cdckit/driver";
 import type { EachBatchPayload } from "kafkajs";
@@ -50,9 +51,9 @@ export class KafkaJsSession implements DriverSession {
   /** Brokers with a fetch under way. */
   readonly #fetching = new Set<number>();
   /** Aborted when the session is closed, so that nothing that waits keeps kafkajs or the process alive. */
-  readonly #over: AbortController = new AbortController();
+  readonly #over: AbortController = sharedAbortController();
   /** Aborted when the close has ended, or its deadline has passed. */
-  readonly #ended: AbortController = new AbortController();
+  readonly #ended: AbortController = sharedAbortController();
   readonly #restart: Restart = new Restart({
     start: () => this.#startKafkaJs(),
     failed: (error) => this.#fail(explainFailure(error, this.#parts.brokers, this.#reading)),

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { maxInt32 } from "@cdckit/driver";
+import { maxInt32, sharedAbortController } from "@cdckit/driver";
 import { addressText, BrokerTurns } from "./broker-turns.ts";
 import { PlatformaticDriverError } from "./errors.ts";
 import { isRefusal } from "./explain-failure.ts";
@@ -52,7 +52,7 @@ export class Cluster {
   readonly #bootstrap: readonly Address[];
   readonly #turns: BrokerTurns = new BrokerTurns();
   #nodes: ReadonlyMap<number, Address> = new Map();
-  readonly #closed: AbortController = new AbortController();
+  readonly #closed: AbortController = sharedAbortController();
 
   constructor(parts: ClusterParts) {
     this.#parts = parts;

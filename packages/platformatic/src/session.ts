@@ -15,6 +15,7 @@ import {
   placeOf,
   rangesOf,
   settledOrLate,
+  sharedAbortController,
   type Start,
   TopicCheck,
   TopicWatch,
@@ -59,9 +60,9 @@ export class PlatformaticSession implements DriverSession {
   /** The partitions that the group has given this member last. */
   #given: ReadonlySet<string> = new Set();
   /** Aborted when the session is closed, so that nothing that waits keeps the process alive. */
-  readonly #over: AbortController = new AbortController();
+  readonly #over: AbortController = sharedAbortController();
   /** Aborted when the close has ended, or its deadline has passed. */
-  readonly #ended: AbortController = new AbortController();
+  readonly #ended: AbortController = sharedAbortController();
   /** Open while fetches are not answered. */
   #connecting: OpenWait | undefined;
   #closing: Promise<void> | undefined;
