@@ -419,6 +419,7 @@ test("wrong options and handlers are refused where they are given", () => {
     ["*", { update: undefined }, '[invalid-handler] on("*") has no handler'],
     ["heartbeat", { create: () => {} }, '[invalid-handler] on("heartbeat") expects a function'],
     ["", { create: () => {} }, "[invalid-handler] on() expects the name of a table or a topic"],
+    ["public.*", { create: () => {} }, '[invalid-handler] on() expects a name without wildcards, got "public.*": name each table or topic'],
   ] as const;
   for (const [pattern, wrong, message] of handlers) {
     expect(() => handler.on(pattern as "orders", wrong as never)).toThrow(message);

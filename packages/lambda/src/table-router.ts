@@ -56,6 +56,11 @@ export class TableRouter {
     if (typeof pattern !== "string" || pattern === "" || pattern.split(".").includes("")) {
       throw invalid(`on() expects the name of a table or a topic, "*" or the kind of a control event, got ${JSON.stringify(pattern)}`);
     }
+    if (pattern !== "*" && pattern.includes("*")) {
+      throw invalid(
+        `on() expects a name without wildcards, got ${JSON.stringify(pattern)}: name each table or topic, or give "*" alone, which takes every table`,
+      );
+    }
     const functions: [string, unknown][] = typeof handlers === "function" ? [[pattern, handlers]] : Object.entries(handlers ?? {});
     const generator = functions.find(([, handler]) => isGenerator(handler));
     if (generator !== undefined) {

@@ -4,7 +4,7 @@ import { collectColumn, collectKinds, collectOps, type ColumnFilter, type EventF
 import { createMask, type Mask } from "../inspect/mask.ts";
 import { collectHeader, type HeaderFilter, type RecordFilter } from "../inspect/record-filter.ts";
 import { type InspectStart, parseInspectStart } from "../inspect/start-position.ts";
-import { collectNames, collectPartitions, parseCount } from "./option-values.ts";
+import { collectNames, collectPartitions, collectTables, parseCount } from "./option-values.ts";
 import type { SourceFlags } from "./source-options.ts";
 
 export interface InspectFlags extends SourceFlags {
@@ -39,7 +39,7 @@ export function addInspectFlags(command: Command): Command {
     .option("--follow", "stay at the end of the topics and show what comes, until the command is stopped")
     .option("--partition <number,...>", "only these partitions of each topic", collectPartitions)
     .option("--key <text>", 'only events with this key: its text, or its JSON, such as {"id":17}')
-    .option("--table <name,...>", "only events of these tables: the whole name or an end of it, such as orders", collectNames)
+    .option("--table <name,...>", "only events of these tables: the whole name or an end of it, such as orders", collectTables)
     .option("--op <name,...>", "only changes of these kinds: create, update, delete, read", collectOps)
     .option("--kind <name,...>", "only events of these kinds: change, tombstone, truncate, message, ...", collectKinds)
     .option("--header <name[=value]>", "only records with this header; may be repeated", collectHeader)

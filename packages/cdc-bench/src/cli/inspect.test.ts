@@ -87,6 +87,7 @@ test.each([
   [["--from", "-5"], "--file and --from do not go together"],
   [["--from", "2h", "--from-beginning"], "two starts"],
   [["--follow"], "--file and --follow do not go together"],
+  [["--table", "orders,inv.*"], "inv.* has a wildcard: name each table, or leave the option out for all of them."],
   [["--op", "upsert"], "It must be one of create, update, delete or read"],
   [["--kind", "rows"], "It must be one of change, row"],
   [["--op", "create", "--kind", "tombstone"], "--kind tombstone leaves them out"],

@@ -40,6 +40,16 @@ export function collectNames(text: string, before: readonly string[] = []): read
   return [...new Set([...before, ...names])];
 }
 
+/** `--table orders,shop.items`: names of tables, or their ends. A wildcard would show nothing, as a pattern of a consumer would match nothing. */
+export function collectTables(text: string, before: readonly string[] = []): readonly string[] {
+  const names = collectNames(text, before);
+  const wild = names.find((name) => name.includes("*"));
+  if (wild !== undefined) {
+    throw new InvalidArgumentError(`${wild} has a wildcard: name each table, or leave the option out for all of them.`);
+  }
+  return names;
+}
+
 /** `0,3`: numbers of partitions, each once. */
 export function collectPartitions(text: string, before: readonly number[] = []): readonly number[] {
   const numbers = text.split(",").map((part) => part.trim());

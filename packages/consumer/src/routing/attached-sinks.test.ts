@@ -68,3 +68,10 @@ test("a tombstone after a delete in an envelope is of no table that the sink lef
   expect(takes({ kind: "change", op: "delete", envelope: "debezium", table: { name: "orders" }, record: { topic: "many" } })).toBe(true);
   expect(takes({ kind: "tombstone", table: { name: "many" }, record: { topic: "many" } })).toBe(false);
 });
+
+test("a wildcard among the tables of a sink is refused, which would match nothing", () => {
+  expect(() => takerOf(["orders", "public.*"])).toThrow(
+    '[invalid-handler] to() tables expects a name without wildcards, got "public.*": name each table or topic, or give "*" alone',
+  );
+  expect(takerOf(["*"]).takes({ kind: "change", op: "create", table: { name: "orders" }, record: { topic: "t" } })).toBe(true);
+});

@@ -57,7 +57,7 @@ export class AttachedSinks {
     checkTables(options.tables);
     const { watch, isTopic } = this.#parts;
     const patterns = options.tables?.map((text) =>
-      watch.watch(`the sink ${JSON.stringify(sink.name)} with ${JSON.stringify(text)}`, parseTablePattern(text, isTopic)),
+      watch.watch(`the sink ${JSON.stringify(sink.name)} with ${JSON.stringify(text)}`, parseTablePattern(text, isTopic, "to() tables")),
     );
     const attached: AttachedSink = {
       sink: guardedSink(sink, this.#parts),

@@ -190,6 +190,14 @@ describe("registrations that contradict themselves are refused", () => {
     expect(codeOf(() => new Router().add(pattern, handlers))).toBe("invalid-handler");
   });
 
+  test.each(["*.*", "public.*", "orders*", "*.orders", "av.*"])("a wildcard in %j, which would match nothing", (pattern) => {
+    const router = new Router({ isTopic: (text) => /^av\./.test(text) }); // topics may be subscribed to by an expression
+    expect(() => router.add(pattern, { create: vi.fn() })).toThrow(
+      `[invalid-handler] on() expects a name without wildcards, got "${pattern}": name each table or topic, or give "*" alone`,
+    );
+    expect(router.isEmpty).toBe(true);
+  });
+
   test("a second handler for the same events", () => {
     const router = new Router();
     router.add("a.b", { create: vi.fn() });

@@ -14,18 +14,25 @@ const maxParts = 3;
 
 /**
  * Reads `"*"`, the name of a table or the end of one (`"orders"`, `"inventory.orders"`, `"shop.inventory.orders"`), or the name of a topic.
- * Throws a `ConsumerError` for anything else.
+ * Throws a `ConsumerError` for anything else. `where`: what the text was given to, for its message.
  */
-export function parseTablePattern(text: string, isTopic: IsTopic = () => false): TablePattern {
+export function parseTablePattern(text: string, isTopic: IsTopic = () => false, where = "on()"): TablePattern {
   if (text === "*") {
     return { kind: "any" };
+  }
+  if (typeof text === "string" && text.includes("*")) {
+    // It would match nothing, and each record would be committed unhandled. No topic has such a name, whatever expression it fits.
+    throw new ConsumerError(
+      "invalid-handler",
+      `${where} expects a name without wildcards, got ${JSON.stringify(text)}: name each table or topic, or give "*" alone, which takes every table`,
+    );
   }
   const parts = typeof text === "string" ? text.split(".") : [""];
   const mayBeTopic = typeof text === "string" && isTopic(text);
   if (!mayBeTopic && (parts.length > maxParts || parts.includes(""))) {
     throw new ConsumerError(
       "invalid-handler",
-      `on() expects "table", "schema.table", "database.table", "database.schema.table", the name of a topic that is subscribed to, "*" or the kind of a control event, got ${JSON.stringify(text)}`,
+      `${where} expects "table", "schema.table", "database.table", "database.schema.table", the name of a topic that is subscribed to, "*" or the kind of a control event, got ${JSON.stringify(text)}`,
     );
   }
   return { kind: "named", text, parts: parts.length, mayBeTopic };
