@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { type Consumer, createConsumer } from "./consumer.ts";
 import type { DriverSession, KafkaDriver } from "./driver.ts";
 import { isConsumerError } from "./errors.ts";
+import type { Sink } from "./sink.ts";
 
 const words = ["fine", "fine", "slow", "late", "broken", "fails", "stuck", "fine"] as const;
 
@@ -82,6 +83,54 @@ test.each([
     expect(thrown).toEqual(error === null ? null : expect.objectContaining(error));
   },
 );
+
+/** A sink whose close lasts 500 ms, and what happened. */
+function slowSink(clock: ReturnType<typeof virtualClock>): { readonly sink: Sink; readonly said: string[] } {
+  const said: string[] = [];
+  const close = async (): Promise<void> => {
+    await new Promise<void>((resolve) => void clock.after(500, resolve));
+    said.push("the sink is closed");
+  };
+  return { said, sink: { name: "sink", claim: async () => [], apply: async () => {}, close } };
+}
+
+test("stop() resolves when sinks are closed and run() has settled: the process may end then", async () => {
+  const clock = virtualClock();
+  const { sink, said } = slowSink(clock);
+  const driver = memory({ broker: new MemoryBroker({ t: 1 }, { clock }) });
+  const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], decoder: wordDecoder, signals: false, clock });
+  consumer.to(sink);
+  const run = consumer.run().then(() => said.push("run() has settled"));
+  await clock.advance(50);
+  await clock.run(consumer.stop().then(() => said.push("stop() has resolved")));
+  expect(said).toEqual(["the sink is closed", "run() has settled", "stop() has resolved"]);
+  await run;
+});
+
+test.each<[string, (consumer: Consumer) => Promise<unknown>]>([
+  ["was never started", async () => {}],
+  ["was refused to start", (consumer) => consumer.on("*", () => {}).pipe("t", () => []).run().catch(() => {})],
+])("the sinks of a consumer that %s are closed by stop(), and so by await using", async (_, begin) => {
+  const clock = virtualClock();
+  const { sink, said } = slowSink(clock);
+  const driver = memory({ broker: new MemoryBroker({ t: 1 }, { clock }) });
+  const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], decoder: wordDecoder, signals: false, clock });
+  await begin(consumer.to(sink));
+  await clock.run(consumer[Symbol.asyncDispose]());
+  expect(said).toEqual(["the sink is closed"]);
+});
+
+test("a sink whose close awaits stop() holds up the end until the deadline, and no longer", async () => {
+  const clock = virtualClock();
+  const driver = memory({ broker: new MemoryBroker({ t: 1 }, { clock }) });
+  const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], decoder: wordDecoder, signals: false, clock, logger: false });
+  consumer.to({ name: "sink", claim: async () => [], apply: async () => {}, close: () => consumer.stop() });
+  const run = consumer.run();
+  await clock.advance(50);
+  await clock.run(consumer.stop());
+  expect(clock.nowMs()).toBeLessThanOrEqual(50 + 2 * 10_000);
+  await run;
+});
 
 test("signals that come while the consumer closes leave no timer behind", async () => {
   const clock = virtualClock();

@@ -12,6 +12,7 @@ import type { RunnerParts } from "./delivery/runner-parts.ts";
 import { SerialDispatcher } from "./delivery/serial-dispatcher.ts";
 import { type Delivery, StreamDispatcher } from "./delivery/stream-dispatcher.ts";
 import { ConsumerEngine } from "./engine.ts";
+import { Latch } from "./latch.ts";
 import { leavableDeliveries } from "./leavable-deliveries.ts";
 import { ConsumerError } from "./errors.ts";
 import { Counters } from "./observe/counters.ts";
@@ -100,8 +101,8 @@ export interface Consumer<Tables extends object = Record<never, never>> {
    */
   seek(position: { readonly topic: string; readonly partition: number; readonly offset: OffsetOption }): Promise<void>;
   /**
-   * Handles what is in flight, commits, and leaves the group. Resolves when the consumer has stopped. It is safe at any time, any number of
-   * times. Inside a handler, call it without awaiting it: the stop waits for the handler. If that lasts a second, a warning
+   * Handles what is in flight, commits, leaves the group and closes the sinks. Resolves when all of that is done and `run()` has settled, so
+   * that the process may end. It is safe at any time, any number of times, also before `run()`: sinks are closed then, too. Inside a handler, call it without awaiting it: the stop waits for the handler. If that lasts a second, a warning
    * and `health()` name its record. It never rejects: if `shutdownTimeoutMs` is over before the work in flight is handled, `run()` rejects
    * with `work-abandoned`.
    */
@@ -141,6 +142,10 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
   #hasPipe = false;
   readonly #engine: ConsumerEngine;
   readonly #recovery: Recovery;
+  /** Resolves after the end, whatever has led to it, when sinks are closed and the decoder's connections with them. Never rejects. */
+  readonly #released: Promise<void>;
+  /** Opened when `run()` settles. Null if there was none, or if it was refused. */
+  #run: Latch | null = null;
 
   constructor(options: ResolvedConsumerOptions) {
     this.#options = options;
@@ -168,6 +173,7 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
       callUser("telemetry.prometheus", () => registerPrometheus(prometheus, options.groupId, () => this.health()));
     }
     this.#recovery = recoveryOf(options, this.#counters, this.#waits, this.#engine, (name) => this.#sinks.hostOf(name));
+    this.#released = engine.stopped.then(() => this.#release());
     bindMethods(this);
   }
 
@@ -216,13 +222,16 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
     });
     const forgetSignal = onAbort(signal, (reason) => engine.aborted(reason));
     this.#matches.start();
+    const run = new Latch();
+    this.#run = run;
     try {
       await (signal?.aborted === true ? engine.stop() : this.#start(this.#dispatcher()));
     } finally {
       this.#matches.stop();
       forgetSignal();
       unlisten();
-      await this.#letGo();
+      await this.#released;
+      run.open();
     }
   }
 
@@ -257,14 +266,14 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
   }
 
   /** Sinks are written by others. A sink that does not close must not keep `run()` from ending, nor change the error that it ends with. */
-  async #letGo(): Promise<void> {
+  async #release(): Promise<void> {
     const { clock, logger } = this.#options;
     const closeMs = this.#engine.closeLeftMs;
     const closed = this.#sinks.close().catch((error: unknown) => logger.warn({ err: error }, "a sink failed while it closed"));
     if (!(await settledWithin(closed, closeMs, clock))) {
       logger.warn({ closeMs }, "a sink did not close in time");
     }
-    await this.#decoding.release();
+    await this.#decoding.release().catch((error: unknown) => logger.warn({ err: error }, "the registry failed while it closed"));
   }
 
   stream(options?: RunOptions): AsyncGenerator<Delivery<StreamEvent<Tables>>, void, void> {
@@ -274,7 +283,7 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
       check: () => engine.admit(() => this.#signalOfStream(options)),
       makeDispatcher: () => this.#streamDispatcher(),
       start: (dispatcher) => this.#start(dispatcher),
-      release: () => this.#decoding.release(),
+      released: this.#released,
     });
     return deliveries as AsyncGenerator<Delivery<StreamEvent<Tables>>, void, void>; // the map is the user's word
   }
@@ -307,8 +316,10 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
     await this.#engine.seek({ topic, partition, offset: offsetOf("seek() offset", offset) });
   }
 
-  stop(): Promise<void> {
-    return this.#engine.stop();
+  async stop(): Promise<void> {
+    await this.#engine.stop();
+    await this.#released;
+    await this.#run?.opened; // who waits for run() hears of its end first
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -119,6 +119,11 @@ export class ConsumerEngine {
     return this.#state.phase;
   }
 
+  /** Resolves when the consumer has stopped, whatever has led to it. */
+  get stopped(): Promise<void> {
+    return this.#stopped.opened;
+  }
+
   /** A consumer is started once: a second start must not touch what the first one uses. */
   refuseUnlessIdle(): void {
     if (this.phase !== "idle") {

@@ -11,7 +11,8 @@ export interface DeliveriesParts {
   readonly makeDispatcher: () => StreamDispatcher;
   /** Resolves when the consumer has stopped. Rejects with what halted it. */
   readonly start: (dispatcher: StreamDispatcher) => Promise<void>;
-  readonly release: () => Promise<void>;
+  /** Resolves when the consumer has stopped and what it has made is closed. */
+  readonly released: Promise<void>;
 }
 
 type Leave = (error: Error | null) => Promise<void>;
@@ -26,7 +27,7 @@ export function leavableDeliveries(parts: DeliveriesParts): AsyncGenerator<Deliv
 }
 
 async function* deliveries(parts: DeliveriesParts, setLeave: (leave: Leave) => void): AsyncGenerator<Delivery, void, void> {
-  const { engine, check, makeDispatcher, start, release } = parts;
+  const { engine, check, makeDispatcher, start, released } = parts;
   const signal = check();
   const dispatcher = makeDispatcher();
   const forgetSignal = onAbort(signal, (reason) => engine.aborted(reason));
@@ -57,7 +58,7 @@ async function* deliveries(parts: DeliveriesParts, setLeave: (leave: Leave) => v
     } finally {
       forgetSignal();
       setLeave(nothingToLeave);
-      await release();
+      await released;
     }
   }
 }

@@ -14,7 +14,6 @@ export class CdcService implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #discovery: DiscoveryService;
   readonly #logger = new Logger("CdcModule");
   #end: (error: Error | null) => void = () => {};
-  #isStarted = false;
   #isClosing = false;
 
   constructor(consumer: Consumer, discovery: DiscoveryService) {
@@ -40,7 +39,6 @@ export class CdcService implements OnApplicationBootstrap, OnModuleDestroy {
         this.#register(wrapper, instance);
       }
     }
-    this.#isStarted = true;
     void this.consumer.run().then(
       () => this.#over(null),
       (error: Error) => this.#over(error),
@@ -51,9 +49,6 @@ export class CdcService implements OnApplicationBootstrap, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     this.#isClosing = true;
     await this.consumer.stop();
-    if (this.#isStarted) {
-      await this.ended; // sinks close after the consumer has stopped
-    }
   }
 
   #register(wrapper: Wrapper, instance: object): void {

@@ -4,7 +4,7 @@ import type { Health } from "../observe/health.ts";
 export interface RunnableConsumer {
   /** Consumes until it is stopped. Resolves after a stop. Rejects with the error that halted it. */
   run(): Promise<void>;
-  /** Handles what is in flight, commits, and leaves the group. Resolves when it has stopped. Safe at any time, any number of times. */
+  /** Handles what is in flight, commits, leaves the group and closes the sinks. Resolves after that. Safe at any time, any number of times. */
   stop(): Promise<void>;
   /** How the consumer is, at once. Never throws. */
   health(): Health;
