@@ -171,20 +171,53 @@ describe("Prometheus and several consumers", () => {
     await Promise.all(running);
   });
 
+  test("one that is never started is none of its group, one that is refused is not live", async () => {
+    const registry = new Registry();
+    const telemetry = { prometheus: registry as never };
+    const driver = memory({ topics: { orders: 1 } });
+    const make = (): Consumer => createConsumer({ driver, groupId: "billing", topics: ["orders"], signals: false, telemetry });
+    make(); // a mistake in what follows, and another one is made
+    const consumer = make().on("*", () => {});
+    expect(await registry.metrics()).not.toContain("{group=");
+    const run = consumer.run();
+    await until(() => consumer.health().ready);
+    expect(await valueOf(registry, 'ready{group="billing"}')).toBe(1);
+    await consumer.stop();
+    await run;
+    const streaming = make();
+    const next = streaming.stream().next();
+    await until(() => streaming.health().ready);
+    expect(await valueOf(registry, 'ready{group="billing"}')).toBe(1);
+    await streaming.stop();
+    await next;
+    const refused = make();
+    await expect(refused.run()).rejects.toThrow("run() without a handler");
+    expect(await valueOf(registry, 'live{group="billing"}')).toBe(0);
+  });
+
   test("the metrics are there again with the next consumer after the registry was cleared, or has refused one", async () => {
     const registry = new Registry();
     const telemetry = { prometheus: registry as never };
-    const make = (): Consumer =>
-      createConsumer({ driver: memory({ topics: {} }), groupId: "billing", topics: ["orders"], signals: false, telemetry });
-    make();
+    const running: [Consumer, Promise<void>][] = [];
+    const start = async (): Promise<void> => {
+      const driver = memory({ topics: { orders: 1 } });
+      const consumer = createConsumer({ driver, groupId: "billing", topics: ["orders"], signals: false, telemetry }).on("*", () => {});
+      running.push([consumer, consumer.run()]);
+      await until(() => consumer.health().ready);
+    };
+    await start();
     registry.clear();
-    make();
+    await start();
     expect(await valueOf(registry, 'live{group="billing"}')).toBe(1);
+    for (const [consumer, run] of running) {
+      await consumer.stop();
+      await run;
+    }
     const other = new Registry();
     const foreign = new Gauge({ name: "cdckit_consumer_live", help: "of somebody else", registers: [other] });
     const makeBeside = (): Consumer =>
       createConsumer({
-        driver: memory({ topics: {} }),
+        driver: memory({ topics: { orders: 1 } }),
         groupId: "billing",
         topics: ["orders"],
         signals: false,
@@ -193,8 +226,11 @@ describe("Prometheus and several consumers", () => {
     expect(makeBeside).toThrow("telemetry.prometheus");
     expect(other.getSingleMetric("cdckit_consumer_live")).toBe(foreign);
     other.removeSingleMetric("cdckit_consumer_live");
-    makeBeside();
+    const beside = makeBeside().on("*", () => {});
+    const run = beside.run();
     expect(await valueOf(other, 'handled_total{group="billing"}')).toBe(0);
+    await beside.stop();
+    await run;
   });
 });
 

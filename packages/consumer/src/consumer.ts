@@ -21,7 +21,6 @@ import { Recovery } from "./failure/recovery.ts";
 import { HandlerObserver } from "./observe/handler-observer.ts";
 import type { Health } from "./observe/health.ts";
 import { OpenTelemetryObserver } from "./observe/opentelemetry.ts";
-import { registerPrometheus } from "./observe/prometheus.ts";
 import { Waits } from "./observe/waits.ts";
 import { type ConsumerOptions, type ResolvedConsumerOptions, resolveConsumerOptions } from "./options.ts";
 import type { KeyOf, RowOf, TableEvent, StreamEvent, UntypedPattern } from "./routing/handlers.ts";
@@ -168,10 +167,6 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
     this.#matches = new MatchReport({ ...options, watch, topics: () => [...engine.events.topics], records: () => this.#counters.records });
     const unknown = new UnknownWatch(options.logger, this.#counters);
     engine.addNotes(() => [...this.#matches.reasons, ...unknown.reasons, ...decoding.reasons()]);
-    const { prometheus } = options.telemetry;
-    if (prometheus !== undefined) {
-      callUser("telemetry.prometheus", () => registerPrometheus(prometheus, options.groupId, () => this.health()));
-    }
     this.#recovery = recoveryOf(options, this.#counters, this.#waits, this.#engine, (name) => this.#sinks.hostOf(name));
     this.#released = engine.stopped.then(() => this.#release());
     bindMethods(this);

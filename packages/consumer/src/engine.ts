@@ -13,6 +13,7 @@ import { Latch } from "./latch.ts";
 import { publish } from "./observe/channels.ts";
 import type { Counters } from "./observe/counters.ts";
 import { type Health, reportHealth } from "./observe/health.ts";
+import { metricsOf } from "./observe/prometheus.ts";
 import { RangeWatch } from "./observe/range-watch.ts";
 import type { Waits } from "./observe/waits.ts";
 import { type Suspicion, suspicionText, type WatchedPartition } from "./observe/watchdog.ts";
@@ -61,6 +62,8 @@ export class ConsumerEngine {
   #isStoppedByCaller = false;
   #abortReason: unknown;
   #isSlowStop = false;
+  /** Shows the consumer among those of its group. */
+  readonly #joinMetrics: () => void;
 
   constructor(options: ResolvedConsumerOptions, counters: Counters, waits: Waits) {
     this.#options = options;
@@ -110,6 +113,7 @@ export class ConsumerEngine {
         }
       },
     });
+    this.#joinMetrics = metricsOf(options.telemetry.prometheus, options.groupId, () => this.health());
     options.userFunctions.onFailure((error) => this.fail(error));
     this.addNotes(() => options.userFunctions.reasons);
     this.addNotes(() => (this.#isSlowStop && this.phase === "draining" ? [this.#slowStopText(slowStopMs)] : []));
@@ -139,6 +143,7 @@ export class ConsumerEngine {
   admit<Asked>(ask: () => Asked): Asked {
     this.refuseUnlessIdle();
     try {
+      this.#joinMetrics();
       return ask();
     } catch (error) {
       this.fail(toError(error));

@@ -22,7 +22,7 @@ export interface HealthOptions {
 export interface TelemetryOptions {
   /** The whole module `@opentelemetry/api`. Spans and metrics of handlers go to what the application has set up there. */
   readonly opentelemetry?: OpenTelemetryApi;
-  /** A registry of prom-client. The consumer adds its metrics to it. Consumers of one group are joined. */
+  /** A registry of prom-client. The consumer shows its figures there from its start on. Consumers of one group are joined. */
   readonly prometheus?: PrometheusRegistry;
 }
 

@@ -1,3 +1,4 @@
+import { callUser } from "../user-code/user-functions.ts";
 import type { Health } from "./health.ts";
 
 /** The part of a prom-client `Registry` that is used. */
@@ -64,29 +65,36 @@ const definitions: readonly Definition[] = [
 ];
 
 /**
- * Adds a consumer's metrics to a registry. They are what `health()` says at the moment of a scrape, so nothing else is counted. Several
+ * Adds the metrics of consumers to the registry, if there is one. They are what `health()` says at the moment of a scrape, so nothing else is counted. Several
  * consumers of one process share the metrics. The label `group` tells their groups apart, and consumers of one group are joined: counters and
- * waits are summed up, and the group is live or ready if all are. One that has stopped is left out when the next one of its group is made,
- * except for what it has counted.
+ * waits are summed up, and the group is live or ready if all are. One that has stopped is left out when the next one of its group starts,
+ * except for what it has counted. Returns what is to be called when the consumer starts: one that never does is none of its group, and
+ * nothing keeps it in memory.
  */
-export function registerPrometheus(registry: PrometheusRegistry, groupId: string, health: () => Health): void {
-  const groups = groupsOf.get(registry) ?? new Map<string, Group>();
-  registerAll(registry, groups);
-  groupsOf.set(registry, groups);
-  const group = groups.get(groupId) ?? { members: new Set(), stopped: new Map() };
-  groups.set(groupId, group);
-  for (const member of group.members) {
-    if (member().phase === "stopped") {
-      leaveOut(member, group);
-    }
+export function metricsOf(registry: PrometheusRegistry | undefined, groupId: string, health: () => Health): () => void {
+  if (registry === undefined) {
+    return () => {};
   }
-  group.members.add(health);
+  const register = (): Map<string, Group> => callUser("telemetry.prometheus", () => registerAll(registry));
+  register(); // here already: a name that is taken is a mistake in the options
+  return () => {
+    const groups = register();
+    const group = groups.get(groupId) ?? { members: new Set(), stopped: new Map() };
+    groups.set(groupId, group);
+    for (const member of group.members) {
+      if (member().phase === "stopped") {
+        leaveOut(member, group);
+      }
+    }
+    group.members.add(health);
+  };
 }
 
 const groupsOf = new WeakMap<PrometheusRegistry, Map<string, Group>>();
 
 /** Each time: nobody says whether the registry was cleared. What is there of a name that was not registered here is not replaced. */
-function registerAll(registry: PrometheusRegistry, groups: ReadonlyMap<string, Group>): void {
+function registerAll(registry: PrometheusRegistry): Map<string, Group> {
+  const groups = groupsOf.get(registry) ?? new Map<string, Group>();
   const registered: Definition[] = [];
   try {
     for (const definition of definitions) {
@@ -100,6 +108,8 @@ function registerAll(registry: PrometheusRegistry, groups: ReadonlyMap<string, G
     registered.forEach(({ name }) => registry.removeSingleMetric(name));
     throw error;
   }
+  groupsOf.set(registry, groups);
+  return groups;
 }
 
 function leaveOut(member: () => Health, { members, stopped }: Group): void {

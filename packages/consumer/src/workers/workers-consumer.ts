@@ -3,10 +3,9 @@ import { maxTimerMs, systemClock } from "../clock.ts";
 import { ConsumerError } from "../errors.ts";
 import { Latch } from "../latch.ts";
 import { advance, initialState, type LifecycleEvent, type LifecycleState, type Phase } from "../lifecycle.ts";
-import { registerPrometheus } from "../observe/prometheus.ts";
+import { metricsOf } from "../observe/prometheus.ts";
 import { onAbort, type RunOptions, signalOf } from "../run-options.ts";
 import { onStopSignals } from "../stop-signals.ts";
-import { callUser } from "../user-code/user-functions.ts";
 import { toError } from "../user-code/user-value.ts";
 import { joinedHealth, type ThreadReport, type WorkersHealth } from "./joined-health.ts";
 import type { RunnableConsumer } from "./runnable-consumer.ts";
@@ -49,14 +48,12 @@ class ThreadedConsumer implements WorkersConsumer {
   #abortReason: unknown;
   #cancelLook: () => void = () => {};
   #cancelDeadline: () => void = () => {};
+  readonly #joinMetrics: () => void;
 
   constructor(options: ResolvedWorkersOptions) {
     this.#options = options;
     this.#lookEveryMs = Math.min(lookEveryMs, Math.ceil(options.health.stuckAfterMs / looksPerSilence));
-    const { prometheus } = options.telemetry;
-    if (prometheus !== undefined) {
-      callUser("telemetry.prometheus", () => registerPrometheus(prometheus, options.groupId, () => this.health()));
-    }
+    this.#joinMetrics = metricsOf(options.telemetry.prometheus, options.groupId, () => this.health());
     bindMethods(this);
   }
 
@@ -64,7 +61,7 @@ class ThreadedConsumer implements WorkersConsumer {
     if (this.#state.phase !== "idle") {
       throw new ConsumerError("wrong-phase", `this consumer was started before and is ${this.#state.phase}; create a new one`);
     }
-    const signal = this.#signalOf(options);
+    const signal = this.#admit(options);
     const unlisten = onStopSignals(this.#options.signals, systemClock, {
       first: () => void this.stop(),
       again: () => this.#force("a second stop signal came"),
@@ -83,8 +80,9 @@ class ThreadedConsumer implements WorkersConsumer {
   }
 
   /** What `run()` is refused for halts the consumer, as one without workers. */
-  #signalOf(options: RunOptions | undefined): AbortSignal | undefined {
+  #admit(options: RunOptions | undefined): AbortSignal | undefined {
     try {
+      this.#joinMetrics();
       return signalOf("run()", options);
     } catch (error) {
       this.#dispatch({ type: "fail", error: toError(error) });
