@@ -24,10 +24,25 @@ describe("the breaker", () => {
 
   test("a record that was handled ends the row, even after a retry", () => {
     const breaker = new PoisonBreaker({ maxShare: 1, maxInARow: 2 });
-    expect([1, 2, 4, 5, 7].map((records) => breaker.setAside(records))).toEqual([null, null, null, null, null]);
-    breaker.handled();
-    expect([8, 9].map((records) => breaker.setAside(records))).toEqual([null, null]);
-    expect(breaker.setAside(10)).toContain("3 records in a row");
+    expect([1, 2, 4, 5, 7, 9, 10].map((records) => breaker.setAside(records))).toEqual([null, null, null, null, null, null, null]);
+    expect(breaker.setAside(11)).toContain("3 records in a row");
+  });
+
+  test("records that are set aside long after later ones are in no row with those: between them, others were handled", () => {
+    const breaker = new PoisonBreaker({ maxShare: 1, maxInARow: 2 });
+    expect([100, 80, 60, 90, 40, 20, 70].map((records) => breaker.setAside(records)).filter((verdict) => verdict !== null)).toEqual([]);
+  });
+
+  test("a row is found in whatever order its records are set aside, and each record counts once", () => {
+    const breaker = new PoisonBreaker({ maxShare: 1, maxInARow: 4 });
+    expect([10, 8, 12, 10, 9, 8, 14].map((records) => breaker.setAside(records)).filter((verdict) => verdict !== null)).toEqual([]);
+    expect(breaker.setAside(11)).toContain("5 records in a row");
+  });
+
+  test("the last 1,000 records are those before the latest, also when an earlier one is set aside after it", () => {
+    const breaker = new PoisonBreaker({ maxShare: 0.002, maxInARow: 100 });
+    expect([100, 200, 1_150, 50, 60].map((records) => breaker.setAside(records))).toEqual([null, null, null, null, null]);
+    expect(breaker.setAside(180)).toContain("3 of the last 1000 records");
   });
 
   test("a breaker that is switched off lets everything pass", () => {

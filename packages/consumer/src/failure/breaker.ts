@@ -10,20 +10,23 @@ export interface BreakerPolicy {
 
 const windowRecords = 1_000;
 
-/** Compares the records that are set aside with all records. A record that is handled costs nothing. */
+/** Records that were read one after the other, and set aside: the ordinals of the first and the last. */
+interface Row {
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * Compares the records that are set aside with all records, in the order in which they were read: with concurrency, a record may be set aside
+ * long after later ones. A record that is handled costs nothing. It ends a row, because its ordinal is missing there.
+ */
 export class PoisonBreaker {
   readonly #policy: BreakerPolicy | null;
-  /** The ordinals of the latest that were set aside. */
-  #setAsideAt: number[] = [];
-  #inARow = 0;
+  /** Of the last records, by their ordinals. */
+  #rows: readonly Row[] = [];
 
   constructor(policy: BreakerPolicy | null) {
     this.#policy = policy;
-  }
-
-  /** A record was handled after a failure: the next one that is set aside starts a new row. */
-  handled(): void {
-    this.#inARow = 0;
   }
 
   /** The record of this ordinal is about to be set aside. Says why that is too much, or null. */
@@ -32,16 +35,30 @@ export class PoisonBreaker {
       return null;
     }
     const { maxShare, maxInARow } = this.#policy;
-    const last = this.#setAsideAt.at(-1);
-    this.#inARow = last !== undefined && ordinal - last > 1 ? 1 : this.#inARow + 1;
-    this.#setAsideAt = this.#setAsideAt.filter((at) => at > ordinal - windowRecords);
-    this.#setAsideAt.push(ordinal);
-    if (this.#inARow > maxInARow) {
-      return `${this.#inARow} records in a row could not be handled (failure.breaker.maxInARow is ${maxInARow})`;
+    const row = this.#add(ordinal);
+    const inARow = lengthOf(row);
+    if (inARow > maxInARow) {
+      return `${inARow} records in a row could not be handled (failure.breaker.maxInARow is ${maxInARow})`;
     }
-    if (this.#setAsideAt.length > maxShare * windowRecords) {
-      return `${this.#setAsideAt.length} of the last ${windowRecords} records could not be handled (failure.breaker.maxShare is ${maxShare})`;
+    const before = (this.#rows.at(-1)?.last ?? ordinal) - windowRecords;
+    this.#rows = this.#rows.filter(({ last }) => last > before);
+    const inWindow = this.#rows.reduce((sum, { first, last }) => sum + lengthOf({ first: Math.max(first, before + 1), last }), 0);
+    if (inWindow > maxShare * windowRecords) {
+      return `${inWindow} of the last ${windowRecords} records could not be handled (failure.breaker.maxShare is ${maxShare})`;
     }
     return null;
   }
+
+  /** The row that the record is in. It may join two. */
+  #add(ordinal: number): Row {
+    const isBeside = ({ first, last }: Row): boolean => ordinal >= first - 1 && ordinal <= last + 1;
+    const joined = [...this.#rows.filter(isBeside), { first: ordinal, last: ordinal }];
+    const row = { first: Math.min(...joined.map(({ first }) => first)), last: Math.max(...joined.map(({ last }) => last)) };
+    this.#rows = [...this.#rows.filter((other) => !isBeside(other)), row].sort((a, b) => a.first - b.first);
+    return row;
+  }
+}
+
+function lengthOf({ first, last }: Row): number {
+  return last - first + 1;
 }

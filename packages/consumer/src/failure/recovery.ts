@@ -144,7 +144,6 @@ export class Recovery {
   /** The record went well after it had failed. */
   recovered(tries: Tries): void {
     endWait(tries);
-    this.#parts.deadLetters?.breaker.handled();
   }
 
   /** Another member has the partition, and the group has not taken it from this one yet: nothing of it moves until then. */
