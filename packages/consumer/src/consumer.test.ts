@@ -585,6 +585,7 @@ describe("stream", () => {
         delivery.done();
       }
     }
+    expect(consumer.health().counts).toMatchObject({ events: 8, handled: 6 }); // what is handed out is not handled yet
     expect(committed(broker)).toBe(4n);
     expect(consumer.health().phase).toBe("stopped");
   });
@@ -689,7 +690,7 @@ describe("stream", () => {
         break;
       }
     }
-    expect(consumer.health().counts.handled).toBe(40);
+    expect(consumer.health().counts).toMatchObject({ events: 40, handled: 32 });
   });
 });
 

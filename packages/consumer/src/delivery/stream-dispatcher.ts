@@ -167,6 +167,7 @@ export class StreamDispatcher implements Dispatcher {
     const { taken, span, next } = record;
     record.open--;
     taken.outstanding--;
+    this.#parts.counters.handled++;
     this.#parts.progress();
     if (record.open === 0) {
       taken.ledger.settle(span, next);

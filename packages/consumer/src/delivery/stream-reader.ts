@@ -102,7 +102,6 @@ export class StreamReader {
     record.open = events.length;
     counters.records++;
     counters.events += events.length;
-    counters.handled += events.length;
     if (events.length === 0) {
       taken.ledger.settle(record.span, next);
     }

@@ -7,7 +7,7 @@ export interface Counts {
   readonly records: number;
   /** Events that the records were decoded to: a record may have none, or many. */
   readonly events: number;
-  /** Events that a handler took. If there are only sinks: events that all sinks that take them have applied. */
+  /** Events that a handler took, or that are `done()` in a stream. If there are only sinks: events that all sinks that take them have applied. */
   readonly handled: number;
   /** Events that no handler and no sink took, by reason. They are committed. */
   readonly filtered: Readonly<Record<FilterReason, number>>;
