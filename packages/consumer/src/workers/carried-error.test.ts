@@ -1,6 +1,7 @@
 import { DecodeError, isDecodeError } from "@cdckit/decode";
 import { describe, expect, test } from "vitest";
 import { ConsumerError, isConsumerError } from "../errors.ts";
+import { causeText } from "../observe/cause-text.ts";
 import { carryError, toCarriedError } from "./carried-error.ts";
 
 /** What the other thread gets. */
@@ -63,6 +64,22 @@ describe("an error that crosses to another thread", () => {
     expect(back).toBeInstanceOf(Error);
     expect(Object.getPrototypeOf(back)).toBe(Error.prototype);
     expect(typeof back.message).toBe("string");
+  });
+
+  test("of a host that refuses on each of its addresses says what causeText reads of it", () => {
+    const refused = (address: string): Error => Object.assign(new Error(`connect ECONNREFUSED ${address}`), { code: "ECONNREFUSED" });
+    const cause = new AggregateError([refused("127.0.0.1:8081"), refused("::1:8081")], "");
+    const error = new ConsumerError("handler-failed", "a handler failed", { cause: new TypeError("fetch failed", { cause }) });
+    expect(causeText(carried(error))).toBe(causeText(error));
+    expect(causeText(error)).toContain("connect ECONNREFUSED 127.0.0.1:8081");
+    const aggregate = ((carried(error).cause as Error).cause as AggregateError).errors as readonly Error[];
+    expect(aggregate.map(({ message }) => message)).toEqual(cause.errors.map(({ message }: Error) => message));
+  });
+
+  test("that is one of its own errors, many times, is still sent", () => {
+    const error = new AggregateError([], "loop");
+    error.errors = Array.from({ length: 10_000 }, () => error);
+    expect(JSON.stringify(carryError(error)).length).toBeLessThan(1_000_000);
   });
 
   test("that is its own cause ends somewhere", () => {

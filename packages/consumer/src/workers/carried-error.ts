@@ -12,12 +12,21 @@ export interface CarriedError {
   readonly fields: Readonly<Record<string, unknown>>;
   /** Null if there is none, or if causes go too deep. */
   readonly cause: CarriedError | null;
+  /** Of an aggregate: a host that refuses has one error for each of its addresses. Empty if it is none. */
+  readonly errors: readonly CarriedError[];
 }
 
 const maxDepth = 8;
+/** Of one error, its causes and the errors of aggregates among them together. */
+const maxErrors = 64;
 
 /** What of an error can cross to another thread. Never throws. What is not an error crosses as one with its text. */
-export function carryError(error: unknown, depth = 0): CarriedError {
+export function carryError(error: unknown): CarriedError {
+  return carry(error, 0, { left: maxErrors });
+}
+
+function carry(error: unknown, depth: number, room: { left: number }): CarriedError {
+  room.left--;
   const brands = isError(error) ? brandsOf(error) : [];
   const cause = readMember(error, "cause");
   return {
@@ -26,16 +35,26 @@ export function carryError(error: unknown, depth = 0): CarriedError {
     stack: readText(error, "stack") ?? null,
     brands,
     fields: isError(error) ? fieldsOf(error, brands.length > 0) : {},
-    cause: cause === undefined || depth >= maxDepth ? null : carryError(cause, depth + 1),
+    cause: cause === undefined || depth >= maxDepth || room.left <= 0 ? null : carry(cause, depth + 1, room),
+    errors: depth >= maxDepth ? [] : errorsOf(error).flatMap((each) => (room.left <= 0 ? [] : [carry(each, depth + 1, room)])),
   };
 }
 
+/** The errors of an aggregate. Other lists of that name, as those of validators, hold no errors. */
+function errorsOf(error: unknown): readonly Error[] {
+  const errors = readMember(error, "errors");
+  return Array.isArray(errors) ? errors.slice(0, maxErrors).filter(isError) : [];
+}
+
 /** The error again, as the other thread had it: with its code and its place, recognised by its brand. */
-export function toCarriedError({ name, message, stack, brands, fields, cause }: CarriedError): Error {
+export function toCarriedError({ name, message, stack, brands, fields, cause, errors }: CarriedError): Error {
   const error = new Error(message, cause === null ? undefined : { cause: toCarriedError(cause) });
   Object.defineProperty(error, "name", { value: name, configurable: true });
   if (stack !== null) {
     error.stack = stack; // where it was thrown, on its own thread
+  }
+  if (errors.length > 0) {
+    Object.defineProperty(error, "errors", { value: errors.map(toCarriedError), configurable: true, writable: true });
   }
   for (const brand of brands) {
     Object.defineProperty(error, Symbol.for(brand), { value: true });

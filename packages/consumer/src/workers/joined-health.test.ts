@@ -24,6 +24,7 @@ function reportOf(health: Health | null, notice: string | null = null): ThreadRe
   return { health, notice };
 }
 
+const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" });
 const wait = { host: null, place: null, forMs: 5, failures: 0, cause: null };
 
 describe("the health of a consumer with workers", () => {
@@ -65,6 +66,12 @@ describe("the health of a consumer with workers", () => {
       { phase: "stopped", error: new Error("why") },
       [healthOf({ live: false, ready: false, reasons: ["stopped"] }), null],
       { live: false, ready: false, reasons: ["stopped", "why"] },
+    ],
+    [
+      "halted by what an error of a handler has for its cause",
+      { phase: "stopped", error: new Error("a handler failed", { cause: refused }) },
+      [null, null],
+      { live: false, ready: false, reasons: ["stopped", "a handler failed: connect ECONNREFUSED 127.0.0.1:1"] },
     ],
   ])("%s", (_name, state, workers, expected) => {
     const { live, ready, reasons } = joinedHealth(

@@ -1,5 +1,6 @@
 import { withJson } from "../json-form.ts";
 import type { LifecycleState } from "../lifecycle.ts";
+import { haltText } from "../observe/cause-text.ts";
 import { type Counts, Counters } from "../observe/counters.ts";
 import { type Health, maxWaits, phaseReasons } from "../observe/health.ts";
 
@@ -38,7 +39,9 @@ export function joinedHealth(state: LifecycleState, threads: readonly ThreadRepo
       .flatMap((health, index) => (health?.waits ?? []).map((wait) => ({ ...wait, what: `worker ${index + 1}: ${wait.what}` })))
       .sort((a, b) => a.since - b.since)
       .slice(0, maxWaits),
-    reasons: [phaseReasons[state.phase], state.error?.message ?? null, ...ofWorkers, ...notes].filter((reason) => reason !== null),
+    reasons: [phaseReasons[state.phase], state.error === null ? null : haltText(state.error), ...ofWorkers, ...notes].filter(
+      (reason) => reason !== null,
+    ),
     workers: workers.map((health) => (health === null ? null : withJson({ ...health }))),
   });
 }
