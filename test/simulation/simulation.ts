@@ -1,4 +1,4 @@
-import { type Consumer, createConsumer, type Sink } from "@cdckit/consumer";
+import { type Consumer, createConsumer, type DeliveryOptions, type Sink } from "@cdckit/consumer";
 import { type MemoryMember, seededScheduler, type VirtualClock, virtualClock } from "@cdckit/testkit";
 import { FatefulDecoder, type SimulatedEvent } from "./fateful-decoder.ts";
 import { FatefulHandlers } from "./fateful-handlers.ts";
@@ -308,7 +308,7 @@ class Simulation {
       groupId: "g",
       topics: ["t"],
       decoder: this.#bug.decoder?.(decoder) ?? decoder,
-      delivery: plan.delivery,
+      delivery: deliveryOf(plan),
       failure: plan.failure,
       shutdownTimeoutMs: plan.shutdownTimeoutMs,
       signals: false,
@@ -509,4 +509,10 @@ class Simulation {
       this.#oracle.violate(`the stop took ${tookMs} ms`);
     }
   }
+}
+
+/** A stream refuses what has no effect on it. */
+function deliveryOf({ reads, delivery }: Plan): DeliveryOptions {
+  const { concurrency: _concurrency, batch: _batch, maxInFlight: _maxInFlight, ...ofStream } = delivery;
+  return reads === "stream" ? ofStream : delivery;
 }

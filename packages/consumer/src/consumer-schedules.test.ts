@@ -323,13 +323,17 @@ async function play(schedule: Schedule): Promise<WatchedBroker> {
   const failed = new Map<string, number>();
   let calls = 0;
   let isOver = false;
-  const delivery: DeliveryOptions = {
-    order: schedule.order,
-    concurrency: schedule.concurrency,
-    maxOutOfOrder: schedule.maxOutOfOrder,
-    ...(schedule.maxInFlight === undefined ? {} : { maxInFlight: schedule.maxInFlight }),
-    ...(schedule.batch === undefined ? {} : { batch: schedule.batch }),
-  };
+  const { maxOutOfOrder } = schedule;
+  const delivery: DeliveryOptions =
+    schedule.reads === "stream"
+      ? { maxOutOfOrder }
+      : {
+          order: schedule.order,
+          concurrency: schedule.concurrency,
+          maxOutOfOrder,
+          ...(schedule.maxInFlight === undefined ? {} : { maxInFlight: schedule.maxInFlight }),
+          ...(schedule.batch === undefined ? {} : { batch: schedule.batch }),
+        };
   const failure: FailureOptions = {
     poison: schedule.poison,
     deadLetterTopic: "dead",

@@ -109,7 +109,15 @@ test("stop() resolves when sinks are closed and run() has settled: the process m
 
 test.each<[string, (consumer: Consumer) => Promise<unknown>]>([
   ["was never started", async () => {}],
-  ["was refused to start", (consumer) => consumer.on("*", () => {}).pipe("t", () => []).run().catch(() => {})],
+  [
+    "was refused to start",
+    (consumer) =>
+      consumer
+        .on("*", () => {})
+        .pipe("t", () => [])
+        .run()
+        .catch(() => {}),
+  ],
 ])("the sinks of a consumer that %s are closed by stop(), and so by await using", async (_, begin) => {
   const clock = virtualClock();
   const { sink, said } = slowSink(clock);

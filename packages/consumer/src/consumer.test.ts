@@ -678,6 +678,50 @@ describe("stream", () => {
     expect(consumer.health().counts.handled).toBe(40);
   });
 
+  test("no more records are handed out than a restart may repeat, until the first of them is done", async () => {
+    const { broker, consumer } = consumerOf(times(8), { delivery: { maxOutOfOrder: 3 } });
+    const stream = consumer.stream();
+    const take = async (): Promise<Delivery> => {
+      const { value } = await stream.next();
+      return value as Delivery; // it has not ended
+    };
+    const [first, second, third] = [await take(), await take(), await take()];
+    third.done();
+    second.done(); // they are done out of order, and a restart would repeat them
+    const fourth = take();
+    const waits = "orders[0]@0 waits for done(), and nothing more is handed out: delivery.maxOutOfOrder is 3";
+    await expect.poll(() => consumer.health().reasons).toEqual([waits]);
+    first.done();
+    expect((await fourth).event.record.offset).toBe(3n);
+    expect(consumer.health().reasons).toEqual([]);
+    const [fifth, sixth] = [await take(), await take()];
+    const seventh = take();
+    await expect.poll(() => consumer.health().reasons).toEqual([waits.replace("@0", "@3")]);
+    [await fourth, fifth, sixth].forEach(({ done }) => done());
+    (await seventh).done();
+    await stream.return();
+    expect(committed(broker)).toBe(7n);
+  });
+
+  test("a stop and a lost partition end the wait for a record that is not done", async () => {
+    const { broker, consumer } = consumerOf(times(8), { delivery: { maxOutOfOrder: 1 }, shutdownTimeoutMs: 50 });
+    const stream = consumer.stream();
+    await stream.next();
+    const next = stream.next();
+    await expect.poll(() => consumer.health().reasons).toHaveLength(1);
+    await consumer.stop();
+    await expect(next).rejects.toThrow("[work-abandoned]");
+    expect(committed(broker)).toBe(null);
+  });
+
+  test.each([
+    [{ concurrency: 8 }, "delivery.concurrency would have no effect on stream()"],
+    [{ batch: { maxEvents: 5 }, maxInFlight: 2 }, "delivery.batch and delivery.maxInFlight would have no effect on stream()"],
+  ])("%j is refused for a stream, where it has no effect", async (delivery, message) => {
+    const { consumer } = consumerOf(times(1), { delivery });
+    await expect(consumer.stream().next()).rejects.toThrow(`[invalid-option] ${message}`);
+  });
+
   test("what is done makes room for the next batch, while what is not done holds most of the limit of bytes", async () => {
     const { consumer } = consumerOf(times(40), { delivery: { maxInFlightBytes: 50 } });
     const open: Delivery[] = [];

@@ -5,6 +5,7 @@ import type { Sink } from "./sink.ts";
 import { AttachedSinks, type SinkOptions } from "./routing/attached-sinks.ts";
 import { Fence } from "./delivery/fence.ts";
 import type { Dispatcher } from "./delivery/dispatcher.ts";
+import { refuseForStream } from "./delivery/delivery-options.ts";
 import { ConcurrentDispatcher } from "./delivery/concurrent-dispatcher.ts";
 import { type PipeFunction, pipeSink } from "./delivery/pipe-sink.ts";
 import { SinkClaims } from "./delivery/sink-claims.ts";
@@ -86,6 +87,8 @@ export interface Consumer<Tables extends object = Record<never, never>> {
   run(options?: RunOptions): Promise<void>;
   /**
    * Consumes as an iteration, instead of `on` and `run`. Deliveries are committed when they are `done()`, up to the first one that is not.
+   * At most `delivery.maxOutOfOrder` records of a partition are handed out from that one on. The first `next()` rejects with `invalid-option` for
+   * options that have no effect on a stream: `delivery.concurrency`, `batch` and `maxInFlight`.
    * If the loop is left, the consumer stops. If an error halts the consumer, it is thrown into the loop. `Readable.from` and
    * `ReadableStream.from` make a stream of it: destroying or cancelling the stream leaves the loop, also while no event comes.
    */
@@ -286,6 +289,7 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
   /** The signal that stops a stream. Throws if something else takes events. */
   #signalOfStream(options: RunOptions | undefined): AbortSignal | undefined {
     const signal = signalOf("stream()", options);
+    refuseForStream(this.#options.delivery);
     if (!this.#router.isEmpty || this.#sinks.all.length > 0) {
       throw new ConsumerError("invalid-handler", "stream() gives every event to the loop; remove on() and to(), or use run()");
     }
@@ -363,6 +367,7 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
       clock: this.#options.clock,
       lease: engine.lease,
       maxInFlightBytes: this.#options.delivery.maxInFlightBytes,
+      maxOutOfOrder: this.#options.delivery.maxOutOfOrder,
       turns: engine.turns,
       holdAll: (isHeld) => engine.holdAll(isHeld),
       progress: () => engine.progress(),

@@ -1,3 +1,4 @@
+import { ConsumerError } from "../errors.ts";
 import { checkChoice, checkCount, checkDelay, checkMembers, checkNumber } from "../option-checks.ts";
 
 /** When a batch of events is handed on: when the first of these limits is reached. */
@@ -19,7 +20,10 @@ export interface BatchOptions {
   readonly maxMs?: number;
 }
 
-/** How many records are handled at a time, in which order, and how much is held in memory. */
+/**
+ * How many records are handled at a time, in which order, and how much is held in memory. `stream()` refuses `concurrency`, `batch` and
+ * `maxInFlight`: how many events are in hand there is for its loop to say.
+ */
 export interface DeliveryOptions {
   /**
    * What keeps its order under concurrency: the records of one key, all records of a partition, or nothing. With `"key"`, the records
@@ -50,7 +54,8 @@ export interface DeliveryOptions {
    */
   readonly maxInFlightBytes?: number;
   /**
-   * How many records reading may run ahead of the first record of a partition that is not handled. A restart repeats no more than these.
+   * How many records reading may run ahead of the first record of a partition that is not handled. A restart repeats no more than these. A
+   * `stream()` hands out nothing more until that record is `done()`.
    * @default 10_000
    */
   readonly maxOutOfOrder?: number;
@@ -93,6 +98,21 @@ export function resolveDeliveryOptions(options: DeliveryOptions = {}): ResolvedD
   checkCount("delivery.maxOutOfOrder", maxOutOfOrder);
   checkDelay("delivery.commitIntervalMs", commitIntervalMs);
   return Object.freeze({ order, concurrency, batch, maxInFlight, maxInFlightBytes, maxOutOfOrder, commitIntervalMs });
+}
+
+/** Refuses what has no effect on a `stream()`. Throws a `ConsumerError`. Every `order` is kept there, because events come in that of their partition. */
+export function refuseForStream({ concurrency, batch, maxInFlight }: ResolvedDeliveryOptions): void {
+  const given = [
+    ...(concurrency === 1 ? [] : ["concurrency"]),
+    ...(batch === null ? [] : ["batch"]),
+    ...(maxInFlight === null ? [] : ["maxInFlight"]),
+  ];
+  if (given.length > 0) {
+    throw new ConsumerError(
+      "invalid-option",
+      `${given.map((name) => `delivery.${name}`).join(" and ")} would have no effect on stream(), whose loop says how many events it has in hand: leave it out (maxInFlightBytes and maxOutOfOrder bound a stream), or use run()`,
+    );
+  }
 }
 
 /** The limits of a batch, checked. Null if none are given. */

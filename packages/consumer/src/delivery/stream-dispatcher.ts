@@ -32,6 +32,8 @@ export interface StreamDispatcherParts {
   readonly lease: Lease;
   /** Batches are taken until those with events that are not done hold this much. */
   readonly maxInFlightBytes: number;
+  /** No record of a partition is read beyond so many that are not done, or that come after one that is not. */
+  readonly maxOutOfOrder: number;
   /** Asked before every event: the loop that takes them may never await anything. */
   readonly turns: Turns;
   readonly holdAll: HoldAll;
@@ -46,7 +48,10 @@ export class StreamDispatcher implements Dispatcher {
   readonly #inFlightBytes: InFlightBytes;
   /** After `drained` nothing is handed out; after `abandoned` nobody waits for what is not done, either. */
   #state: "open" | "drained" | "abandoned" = "open";
-  readonly #onBatch: Wakeup = new Wakeup();
+  /** The loop has asked for more than `maxOutOfOrder` lets it have. */
+  #isWaiting = false;
+  /** The next event of some partition may be there, or nothing will be handed out any more. */
+  readonly #onReadable: Wakeup = new Wakeup();
   readonly #onRoom: Wakeup = new Wakeup();
   readonly #onDone: Wakeup = new Wakeup();
 
@@ -69,7 +74,7 @@ export class StreamDispatcher implements Dispatcher {
     const taken: StreamBatch = { batch, walk: batch.walk(), ledger, outstanding: 0, queued: true, fence: new Fence(clock, lease) };
     this.#batches.add(taken);
     this.#inFlightBytes.add(batch);
-    this.#onBatch.wake();
+    this.#onReadable.wake();
     if (!this.#inFlightBytes.isFull) {
       return undefined;
     }
@@ -104,7 +109,13 @@ export class StreamDispatcher implements Dispatcher {
   }
 
   blockedBy(): string | null {
-    return this.#inFlightBytes.isFull ? `${this.#inFlightBytes.total} bytes of events wait for done()` : null;
+    const { head } = this.#batches;
+    if (this.#inFlightBytes.isFull) {
+      return `${this.#inFlightBytes.total} bytes of events wait for done()`;
+    }
+    return this.#isWaiting && head !== undefined && this.#isTooFarAhead(head)
+      ? `${oldestOf(head)} waits for done(), and nothing more is handed out: delivery.maxOutOfOrder is ${this.#parts.maxOutOfOrder}`
+      : null;
   }
 
   *atWork(): Iterable<WorkInHand> {
@@ -123,7 +134,7 @@ export class StreamDispatcher implements Dispatcher {
     while (this.#state === "open") {
       const { head } = this.#batches;
       if (head === undefined) {
-        await this.#onBatch.wait();
+        await this.#onReadable.wait();
       } else if (head.fence.mustWait) {
         await head.fence.leased();
       } else {
@@ -137,7 +148,7 @@ export class StreamDispatcher implements Dispatcher {
           head.outstanding++;
           return new OpenDelivery(known.event, () => this.#done(known.record));
         }
-        await this.#reader.readNext(head);
+        await (this.#isTooFarAhead(head) ? this.#waitForDone() : this.#reader.readNext(head));
       }
     }
     return null;
@@ -155,12 +166,24 @@ export class StreamDispatcher implements Dispatcher {
     this.#onDone.wake();
   }
 
+  /** The next record would come after so many that are not done that a restart may repeat too many. */
+  #isTooFarAhead({ ledger }: StreamBatch): boolean {
+    return ledger.open >= this.#parts.maxOutOfOrder;
+  }
+
+  /** The other partitions wait, too: there is one queue, and one loop. */
+  async #waitForDone(): Promise<void> {
+    this.#isWaiting = true;
+    await this.#onReadable.wait();
+    this.#isWaiting = false;
+  }
+
   #close(state: "drained" | "abandoned"): void {
     if (this.#state === "open") {
       this.#state = state;
     }
     this.#onRoom.wake();
-    this.#onBatch.wake();
+    this.#onReadable.wake();
   }
 
   #done(record: StreamRecord): void {
@@ -180,13 +203,14 @@ export class StreamDispatcher implements Dispatcher {
     taken.queued = false;
     taken.fence.close();
     this.#letGo(taken);
-    this.#onBatch.wake();
+    this.#onReadable.wake();
   }
 
   /** Something of the batch has ended. */
   #released(taken: StreamBatch): void {
     this.#letGo(taken);
     this.#onDone.wake();
+    this.#onReadable.wake();
   }
 
   /** A batch leaves memory when all of it is handed out and done. */

@@ -78,8 +78,10 @@ export class StreamReader {
     this.#events = [];
     this.#nextEvent = 0;
     if (!taken.walk.next()) {
-      // Control records, and gaps of compaction, at the end of the batch are passed here.
-      taken.ledger.settle(taken.ledger.take(), taken.batch.nextOffset);
+      const { nextOffset } = taken.batch;
+      if (this.#record?.taken !== taken || this.#record.next < nextOffset) {
+        taken.ledger.settle(taken.ledger.take(), nextOffset); // control records, and gaps of compaction, at the end of the batch
+      }
       ended(taken);
       return;
     }
