@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type Consumer, createConsumer } from "./consumer.ts";
 import type { KafkaDriver, OutgoingRecord } from "./driver.ts";
 import type { ConsumerOptions } from "./options.ts";
+import type { Sink } from "./sink.ts";
 
 const rowDecoder: Decoder = {
   decode: () => {
@@ -158,7 +159,14 @@ describe("pipe", () => {
         .on("*", () => {})
         .run(),
     ).rejects.toMatchObject({ code: "invalid-handler" });
-    expect(() => join(setup).pipe("s.t", recordsOf).pipe("s.u", recordsOf)).toThrow("[invalid-sink]");
+    expect(() => join(setup).pipe("s.t", recordsOf).pipe("s.u", recordsOf)).toThrow(
+      '[invalid-handler] pipe("s.u") is the second pipe() of this consumer',
+    );
+    const named: Sink = { name: "pipe", claim: async () => [], apply: async () => {}, close: async () => {} };
+    for (const both of [join(setup).to(named).pipe("s.t", recordsOf), join(setup).pipe("s.t", recordsOf).to(named)]) {
+      await expect(both.run()).rejects.toThrow("[invalid-handler] pipe() commits in its own transaction");
+    }
+    expect(() => join(setup).pipe("s.*", recordsOf)).toThrow("[invalid-handler] pipe() expects a name without wildcards");
   });
 
   test("a driver without transactions is refused at the start", async () => {

@@ -202,6 +202,15 @@ describe("seek", () => {
     const consumer = createConsumer({ driver: memory({ broker }), groupId: "g", topics: ["t"], signals: false, clock });
     const at = (offset: number, partition = 0) => consumer.seek({ topic: "t", partition, offset });
     await expect(at(0)).rejects.toMatchObject({ code: "wrong-phase" });
+    for (const [position, message] of [
+      [undefined, "seek() must be { topic, partition, offset }, got undefined"],
+      [{}, "seek() topic must be the name of a topic, got undefined"],
+      [{ topic: "t", partition: "0", offset: 1n }, 'seek() partition must be a number from 0 on, got "0"'],
+      [{ topic: "t", partition: 0, offset: -1 }, "seek() offset must be an offset from 0 on, got -1"],
+      [{ topic: "t", partition: 0, offest: 1 }, "seek().offest is no option; the options are topic, partition, offset"],
+    ] as const) {
+      await expect(consumer.seek(position as never)).rejects.toThrow(`[invalid-option] ${message}`);
+    }
     const running = consumer.on("*", () => {}).run();
     const errors: unknown[] = [];
     clock.after(3_000, () => {

@@ -511,7 +511,11 @@ describe("a sink", () => {
   test("without its methods, or with the name of another sink, is refused", () => {
     const setup = brokerWith([]);
     const tables = new MemoryTables();
-    expect(() => join(setup).to({} as Sink)).toThrow("[invalid-sink]");
+    expect(() => join(setup).to({} as Sink)).toThrow("found an object without name, claim, apply, close");
+    const { close: _close, ...open } = tables.sink(setup.clock);
+    expect(() => join(setup).to(open as Sink)).toThrow(
+      "[invalid-sink] to() expects a sink: an object with a name, and the methods claim, apply and close; found an object without close",
+    );
     const consumer = join(setup).to(tables.sink(setup.clock));
     expect(() => consumer.to(tables.sink(setup.clock))).toThrow("[invalid-sink]");
     expect(() => consumer.to(tables.sink(setup.clock, "b"), { batch: { maxEvents: 0 } })).toThrow("maxEvents");

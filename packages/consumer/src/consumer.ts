@@ -10,6 +10,7 @@ import { ConcurrentDispatcher } from "./delivery/concurrent-dispatcher.ts";
 import { type PipeFunction, pipeSink } from "./delivery/pipe-sink.ts";
 import { SinkClaims } from "./delivery/sink-claims.ts";
 import type { RunnerParts } from "./delivery/runner-parts.ts";
+import { seekPositionOf } from "./delivery/seek-to.ts";
 import { SerialDispatcher } from "./delivery/serial-dispatcher.ts";
 import { type Delivery, StreamDispatcher } from "./delivery/stream-dispatcher.ts";
 import { ConsumerEngine } from "./engine.ts";
@@ -32,7 +33,7 @@ import { Router } from "./routing/router.ts";
 import type { On } from "./routing/on.ts";
 import type { RowChecks } from "./routing/row-checks.ts";
 import { checkRegistry } from "./registry-check.ts";
-import { type OffsetOption, offsetOf } from "./start-position.ts";
+import type { OffsetOption } from "./start-position.ts";
 import { isSubscribed } from "./subscribed-topics.ts";
 import { skippingDecoder } from "./skipped-records.ts";
 import { onAbort, type RunOptions, signalOf } from "./run-options.ts";
@@ -63,7 +64,7 @@ export interface Consumer<Tables extends object = Record<never, never>> {
   /**
    * Writes what a function makes of a table's events to Kafka, in one transaction with the offsets. Each event counts once for readers with
    * `read_committed`. A consumer with `pipe` has no other `pipe`, `on` or `to`. The driver must have transactions. Throws a `ConsumerError`:
-   * `invalid-handler` without a function, `wrong-phase` after `run()`. With a driver that has no transactions, `run()` rejects with
+   * `invalid-handler` without a function or for a second `pipe`, `wrong-phase` after `run()`. With a driver that has no transactions, `run()` rejects with
    * `unsupported-by-driver`.
    */
   pipe<Name extends keyof Tables & string>(
@@ -98,7 +99,7 @@ export interface Consumer<Tables extends object = Record<never, never>> {
    * two attempts is left. Then the partition goes on at the offset, which is committed at once. Resolves when the partition has moved and the commit was tried. If that commit fails, it is tried
    * again, and `health()` shows it. Do not await it inside a handler: it waits for the handler, for `shutdownTimeoutMs` at most.
    * Rejects with `seek-refused` if another member has the partition, if the log lacks the offset, or if a sink keeps a checkpoint of its own;
-   * with `wrong-phase` if the consumer does not run; with `unsupported-by-driver` if the driver cannot; with `invalid-option` for an offset
+   * with `wrong-phase` if the consumer does not run; with `unsupported-by-driver` if the driver cannot; with `invalid-option` for a position
    * that cannot be. Nothing has moved then.
    */
   seek(position: { readonly topic: string; readonly partition: number; readonly offset: OffsetOption }): Promise<void>;
@@ -202,10 +203,19 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
     if (typeof makeRecords !== "function") {
       throw new ConsumerError("invalid-handler", `pipe(${JSON.stringify(pattern)}) expects a function from events to records`);
     }
+    if (this.#engine.phase !== "idle") {
+      throw new ConsumerError("wrong-phase", "pipe() must be called before run(): it would have missed earlier events");
+    }
+    if (this.#hasPipe) {
+      throw new ConsumerError(
+        "invalid-handler",
+        `pipe(${JSON.stringify(pattern)}) is the second pipe() of this consumer, and each commits in its own transaction; give it a consumer and a group of its own`,
+      );
+    }
     const engine = this.#engine;
     const sink = pipeSink(makeRecords as PipeFunction<CdcEvent>, (records, offsets) => engine.transact(records, offsets)); // it gets table events
-    this.to(sink, { ...options, tables: [pattern] });
     engine.requireTransactions();
+    this.#sinks.add(sink, { ...options, tables: [pattern] }, "pipe()");
     this.#hasPipe = true;
     return this;
   }
@@ -296,15 +306,8 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
     return signal;
   }
 
-  async seek({
-    topic,
-    partition,
-    offset,
-  }: {
-    readonly topic: string;
-    readonly partition: number;
-    readonly offset: OffsetOption;
-  }): Promise<void> {
+  async seek(position: { readonly topic: string; readonly partition: number; readonly offset: OffsetOption }): Promise<void> {
+    const to = seekPositionOf(position);
     const sink = this.#hasPipe ? undefined : this.#sinks.all[0]?.sink;
     if (sink !== undefined) {
       throw new ConsumerError(
@@ -312,7 +315,7 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
         `the sink ${JSON.stringify(sink.name)} goes on from its own checkpoint, even if the partition is moved: it would skip what it has applied, and miss the records in between; stop, set its checkpoint, and start again`,
       );
     }
-    await this.#engine.seek({ topic, partition, offset: offsetOf("seek() offset", offset) });
+    await this.#engine.seek(to);
   }
 
   async stop(): Promise<void> {

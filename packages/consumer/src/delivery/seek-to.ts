@@ -1,5 +1,7 @@
 import type { DriverSession, PartitionAssignment } from "../driver.ts";
 import { ConsumerError } from "../errors.ts";
+import { check, checkMembers } from "../option-checks.ts";
+import { offsetOf } from "../start-position.ts";
 import type { PartitionLedgers } from "./partition-ledgers.ts";
 
 /** Where a partition is to go on: the offset of the record to handle next. */
@@ -7,6 +9,16 @@ export interface SeekPosition {
   readonly topic: string;
   readonly partition: number;
   readonly offset: bigint;
+}
+
+/** What `seek()` was given. Throws a `ConsumerError` if that is no position. */
+export function seekPositionOf(given: unknown): SeekPosition {
+  check(typeof given === "object" && given !== null, "seek()", "{ topic, partition, offset }", given);
+  checkMembers("seek()", given, ["topic", "partition", "offset"]);
+  const { topic, partition, offset } = given as Readonly<Record<string, unknown>>; // checked above
+  check(typeof topic === "string" && topic !== "", "seek() topic", "the name of a topic", topic);
+  check(Number.isSafeInteger(partition) && (partition as number) >= 0, "seek() partition", "a number from 0 on", partition);
+  return { topic: topic as string, partition: partition as number, offset: offsetOf("seek() offset", offset) }; // checked above
 }
 
 export interface SeekParts {

@@ -5,6 +5,7 @@ import { ConsumerError } from "../errors.ts";
 import { check, checkMembers } from "../option-checks.ts";
 import type { Sink } from "../sink.ts";
 import { type GuardedSinkParts, guardedSink } from "../user-code/guarded-sink.ts";
+import { readMember, readText } from "../user-code/user-value.ts";
 import { type MatchWatch, noteMatch, slotOf, type WatchedPattern } from "./match-watch.ts";
 import { TableMemo } from "./table-memo.ts";
 import { type IsTopic, matchesTable, parseTablePattern, type TablePattern } from "./table-pattern.ts";
@@ -32,6 +33,8 @@ export interface AttachedSinkParts extends GuardedSinkParts {
 export class AttachedSinks {
   /** Each with its patterns; null: it takes every table. */
   readonly #attached = new Map<AttachedSink, readonly TablePattern[] | null>();
+  /** Those that `to` was given. */
+  readonly #byUser = new Set<AttachedSink>();
   readonly #parts: AttachedSinkParts;
 
   constructor(parts: AttachedSinkParts) {
@@ -42,30 +45,32 @@ export class AttachedSinks {
     return [...this.#attached.keys()];
   }
 
-  /** Attaches what `to` was given. */
-  add(sink: Sink, options: SinkOptions): void {
-    if (typeof sink?.apply !== "function" || typeof sink.claim !== "function" || typeof sink.name !== "string" || sink.name === "") {
-      throw new ConsumerError("invalid-sink", "to() expects a sink: an object with a name, and the methods claim, apply and close");
-    }
-    if (this.all.some((other) => other.sink.name === sink.name)) {
+  /** Attaches what `to` was given, or the sink of `pipe`, whose name is nobody's: `method` is what messages name. */
+  add(sink: Sink, options: SinkOptions, method: "to()" | "pipe()" = "to()"): void {
+    checkSink(sink);
+    const isTaken = [...this.#byUser].some((other) => other.sink.name === sink.name);
+    if (method === "to()" && isTaken) {
       throw new ConsumerError(
         "invalid-sink",
         `to() has a sink with the name ${JSON.stringify(sink.name)} already: checkpoints are kept by name`,
       );
     }
-    checkMembers("to()", options, ["tables", "batch"]);
+    checkMembers(method, options, ["tables", "batch"]);
     checkTables(options.tables);
     const { watch, isTopic } = this.#parts;
     const patterns = options.tables?.map((text) =>
-      watch.watch(`the sink ${JSON.stringify(sink.name)} with ${JSON.stringify(text)}`, parseTablePattern(text, isTopic, "to() tables")),
+      watch.watch(`the sink ${JSON.stringify(sink.name)} with ${JSON.stringify(text)}`, parseTablePattern(text, isTopic, method === "to()" ? "to() tables" : method)),
     );
     const attached: AttachedSink = {
       sink: guardedSink(sink, this.#parts),
-      limits: resolveBatchLimits("to() batch", options.batch),
+      limits: resolveBatchLimits(`${method} batch`, options.batch),
       takes:
         patterns === undefined ? isTableEvent : withTombstones(takesOf(patterns, watch), (event) => watch.takenByTopic(sink.name, event)),
     };
     this.#attached.set(attached, patterns?.map(({ pattern }) => pattern) ?? null);
+    if (method === "to()") {
+      this.#byUser.add(attached);
+    }
   }
 
   /** Whether some sink takes the rows of this table. Sinks read whole rows. */
@@ -94,6 +99,19 @@ export class AttachedSinks {
 
 function takesTable(patterns: readonly TablePattern[] | null, table: TableName | null, topic: string): boolean {
   return patterns === null || patterns.some((pattern) => matchesTable(pattern, table, topic));
+}
+
+/** What lacks `close` would keep its connections after the end. */
+function checkSink(sink: unknown): void {
+  const hasName = readText(sink, "name") !== undefined;
+  const lacks = [...(hasName ? [] : ["name"]), ...["claim", "apply", "close"].filter((name) => typeof readMember(sink, name) !== "function")];
+  if (lacks.length > 0) {
+    const found = typeof sink === "object" && sink !== null ? `an object without ${lacks.join(", ")}` : sink === null ? "null" : typeof sink;
+    throw new ConsumerError(
+      "invalid-sink",
+      `to() expects a sink: an object with a name, and the methods claim, apply and close; found ${found}`,
+    );
+  }
 }
 
 /** Without a pattern the sink would take nothing, and every record would be committed. */
