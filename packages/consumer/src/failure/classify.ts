@@ -42,45 +42,52 @@ const kindByDecodeCode: Readonly<Record<DecodeErrorCode, FailureKind>> = {
   "schema-mismatch": "poison",
 };
 
-/** `code` of errors of Node, undici and database clients. */
-const kindByCode: Readonly<Record<string, FailureKind>> = {
-  ECONNREFUSED: "transient",
-  ECONNRESET: "transient",
-  ECONNABORTED: "transient",
-  ENOTCONN: "transient",
-  EPIPE: "transient",
-  ETIMEDOUT: "transient",
-  ESOCKETTIMEDOUT: "transient",
-  EHOSTUNREACH: "transient",
-  EHOSTDOWN: "transient",
-  ENETUNREACH: "transient",
-  ENETDOWN: "transient",
-  ENOTFOUND: "transient",
-  EAI_AGAIN: "transient",
-  EADDRNOTAVAIL: "transient", // no local port is free
+/** What a code says. `unreachable`: nobody answered, or the one who answered is not ready. It is transient, and of a sink's store an outage. */
+type CodeKind = FailureKind | "unreachable";
+
+/** `code` of errors of Node, undici and database clients. Whole SQLSTATEs come before their class. */
+const kindByCode: Readonly<Record<string, CodeKind>> = {
+  ECONNREFUSED: "unreachable",
+  ECONNRESET: "unreachable",
+  ECONNABORTED: "unreachable",
+  ENOTCONN: "unreachable",
+  EPIPE: "unreachable",
+  ETIMEDOUT: "unreachable",
+  ESOCKETTIMEDOUT: "unreachable",
+  EHOSTUNREACH: "unreachable",
+  EHOSTDOWN: "unreachable",
+  ENETUNREACH: "unreachable",
+  ENETDOWN: "unreachable",
+  ENOTFOUND: "unreachable",
+  EAI_AGAIN: "unreachable",
+  EADDRNOTAVAIL: "unreachable", // no local port is free
   EBUSY: "transient",
   EMFILE: "transient",
   ENFILE: "transient",
   ENOSPC: "transient",
-  UND_ERR_CONNECT_TIMEOUT: "transient",
-  UND_ERR_HEADERS_TIMEOUT: "transient",
-  UND_ERR_BODY_TIMEOUT: "transient",
-  UND_ERR_SOCKET: "transient",
-  UND_ERR_CLOSED: "transient",
-  UND_ERR_DESTROYED: "transient",
+  UND_ERR_CONNECT_TIMEOUT: "unreachable",
+  UND_ERR_HEADERS_TIMEOUT: "unreachable",
+  UND_ERR_BODY_TIMEOUT: "unreachable",
+  UND_ERR_SOCKET: "unreachable",
+  UND_ERR_CLOSED: "unreachable",
+  UND_ERR_DESTROYED: "unreachable",
   ER_LOCK_DEADLOCK: "transient",
   ER_LOCK_WAIT_TIMEOUT: "transient",
-  PROTOCOL_CONNECTION_LOST: "transient",
-  PROTOCOL_SEQUENCE_TIMEOUT: "transient",
+  PROTOCOL_CONNECTION_LOST: "unreachable",
+  PROTOCOL_SEQUENCE_TIMEOUT: "unreachable",
   fenced: "permanent",
   "table-for-failed": "permanent", // how our PostgreSQL sink says that the user's function did
   "login-failed": "permanent",
   "42501": "permanent", // PostgreSQL: a missing right, which every record of the table meets
+  "53300": "unreachable", // PostgreSQL: it has no connection left
+  "57P01": "unreachable", // PostgreSQL shuts down,
+  "57P02": "unreachable", // has crashed,
+  "57P03": "unreachable", // or does not take connections yet
 };
 
 /** SQLSTATE classes, as PostgreSQL's clients give them in `code`. Classes that are not listed are unclear. */
-const kindBySqlClass: Readonly<Record<string, FailureKind>> = {
-  "08": "transient", // connection
+const kindBySqlClass: Readonly<Record<string, CodeKind>> = {
+  "08": "unreachable", // connection
   "22": "poison", // data
   "23": "poison", // integrity constraints
   "28": "permanent", // authorization
@@ -93,10 +100,6 @@ const kindBySqlClass: Readonly<Record<string, FailureKind>> = {
 
 /** What a programming mistake throws: the next attempt throws it again. */
 const programmersErrors: readonly string[] = ["TypeError", "ReferenceError", "SyntaxError", "RangeError", "EvalError", "URIError"];
-
-/** Codes that say that nobody answered, or that the one who answered is not ready: of Node, undici, MySQL and PostgreSQL. */
-const unreachable =
-  /^(ECONN(REFUSED|RESET|ABORTED)|ENOTCONN|EPIPE|E(SOCKET)?TIMEDOUT|E(HOST|NET)(UNREACH|DOWN)|ENOTFOUND|EAI_AGAIN|EADDRNOTAVAIL|UND_ERR_\w+|PROTOCOL_(CONNECTION_LOST|SEQUENCE_TIMEOUT)|08...|57P0[123]|53300)$/;
 
 const maxCauses = 8;
 
@@ -160,7 +163,7 @@ function isUnreachable(error: unknown): boolean {
   const code = readMember(error, "code");
   const answer = readMember(error, "status") ?? readMember(error, "statusCode");
   return (
-    (typeof code === "string" && unreachable.test(code)) ||
+    (typeof code === "string" && codeKind(code) === "unreachable") ||
     isTimeout(error) ||
     answer === 429 ||
     (typeof answer === "number" && answer >= 500 && answer <= 599)
@@ -189,9 +192,9 @@ function kindOf(error: unknown): FailureKind | null {
     return "outage"; // the form in which sinks say it
   }
   if (typeof code === "string") {
-    const kind = Object.hasOwn(kindByCode, code) ? kindByCode[code] : sqlKind(code);
+    const kind = codeKind(code);
     if (kind !== undefined) {
-      return kind;
+      return kind === "unreachable" ? "transient" : kind;
     }
   }
   // kafkajs and similar clients say it themselves.
@@ -204,7 +207,11 @@ function kindOf(error: unknown): FailureKind | null {
   return statusKind(readMember(error, "status") ?? readMember(error, "statusCode"));
 }
 
-function sqlKind(code: string): FailureKind | undefined {
+function codeKind(code: string): CodeKind | undefined {
+  return Object.hasOwn(kindByCode, code) ? kindByCode[code] : sqlKind(code);
+}
+
+function sqlKind(code: string): CodeKind | undefined {
   const sqlClass = code.slice(0, 2);
   return /^[0-9A-Z]{5}$/.test(code) && Object.hasOwn(kindBySqlClass, sqlClass) ? kindBySqlClass[sqlClass] : undefined;
 }

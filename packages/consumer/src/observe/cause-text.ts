@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import { codeOf, readMember, readText } from "../user-code/user-value.ts";
 import { withoutUserInfo } from "./redacting-logger.ts";
 
@@ -5,8 +6,17 @@ const maxWaitLength = 300;
 /** Nothing follows a halt, so there is room for what its error advises at the end. */
 const maxHaltLength = 1_500;
 const maxCauses = 8;
-/** Codes of Node's and undici's own errors: their messages hold addresses and no data. */
-const systemCode = /^(E[A-Z0-9]+|UND_ERR_\w+)$/;
+/**
+ * Codes of errors of names that do not resolve, of undici, of Node's TLS and HTTP parser, and of OpenSSL: what is wrong with a certificate. Their
+ * messages hold addresses and no data, as those of the system's own codes.
+ */
+const networkCode =
+  /^(ENOTFOUND|ESOCKETTIMEDOUT|E(NODATA|FORMERR|SERVFAIL|NOTIMP|REFUSED|BADRESP|TIMEOUT)|EAI_\w+|(UND_ERR|ERR_TLS|ERR_SSL|HPE|CERT|CRL|UNABLE_TO)_\w+|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|HOSTNAME_MISMATCH)$/;
+
+/** Not every code that looks like one of the system's: an application names its own, as EUSERTAKEN. */
+function isSystemCode(code: string | number): boolean {
+  return typeof code === "string" && (Object.hasOwn(constants.errno, code) || networkCode.test(code));
+}
 
 /**
  * What went wrong, for a health report: the outermost message, and the innermost one if it says more. Only messages of these packages, of
@@ -36,7 +46,7 @@ function describe(error: unknown): string {
   const status = readMember(error, "status");
   const code = codeOf(error) ?? (typeof status === "number" || typeof status === "string" ? status : undefined);
   const isReported =
-    (code !== undefined && (message?.startsWith(`[${code}] `) === true || systemCode.test(String(code)))) ||
+    (code !== undefined && (message?.startsWith(`[${code}] `) === true || isSystemCode(code))) ||
     name?.startsWith("KafkaJS") === true;
   return isReported && message !== undefined ? message : `${name ?? "an error"}${code === undefined ? "" : ` (${code})`}`;
 }

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { causeText } from "./cause-text.ts";
+
+const coded = (code: string, message: string): Error => Object.assign(new Error(message), { code });
+
+test.each([
+  ["ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:5432"],
+  ["ENOTFOUND", "getaddrinfo ENOTFOUND registry.example"],
+  ["EAI_AGAIN", "getaddrinfo EAI_AGAIN registry.example"],
+  ["EPROTO", "write EPROTO"],
+  ["UND_ERR_CONNECT_TIMEOUT", "Connect Timeout Error"],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "Hostname/IP does not match certificate's altnames"],
+  ["ERR_SSL_WRONG_VERSION_NUMBER", "wrong version number"],
+  ["CERT_HAS_EXPIRED", "certificate has expired"],
+  ["SELF_SIGNED_CERT_IN_CHAIN", "self-signed certificate in certificate chain"],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", "self-signed certificate"],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "unable to verify the first certificate"],
+])("an error of the system, the network or a certificate with the code %s shows its message", (code, message) => {
+  expect(causeText(coded(code, message))).toBe(message);
+});
+
+test.each(["EUSERTAKEN", "EMAIL", "E2", "ERR_ORDER", "toString", "__proto__"])(
+  "an application's own error with the code %s shows its name and its code, because its message may hold data",
+  (code) => {
+    expect(causeText(coded(code, "ann@example.com is taken"))).toBe(`Error (${code})`);
+  },
+);
