@@ -126,7 +126,7 @@ describe("strict", () => {
         delivery,
       });
       expect(error).toMatchObject({ code: "unhandled-event", at: { topic: "av.sales.orders", offset: 0n } });
-      expect(String(error)).toContain("the create of adventure.sales.orders at av.sales.orders[0] offset 0");
+      expect(String(error)).toContain("the create of adventure.sales.orders at av.sales.orders[0]@0");
       expect(committed ?? 0n).toBe(0n);
     });
 

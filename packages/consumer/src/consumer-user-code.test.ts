@@ -326,7 +326,7 @@ describe("user code that fails", () => {
           { codes: ["callback-failed"], halts: true },
         );
         expect(String(error), mode).toContain("failure.isRetriable");
-        expect(String(error), mode).toContain("t[0] offset");
+        expect(String(error), mode).toContain("t[0]@");
       }
     }
   });

@@ -2,6 +2,7 @@ import type { CdcEvent } from "@cdckit/decode";
 import type { Counters } from "../observe/counters.ts";
 import type { EventHandler } from "../routing/handlers.ts";
 import { ConsumerError } from "../errors.ts";
+import { place } from "../failure/halt.ts";
 import { slotOf } from "../routing/match-watch.ts";
 import type { FilterReason, Router } from "../routing/router.ts";
 import { tablePath } from "../routing/table-pattern.ts";
@@ -33,12 +34,13 @@ export function refuseUnhandled(
 
 export function unhandledEvent(event: CdcEvent, reason: FilterReason): ConsumerError {
   const { topic, partition, offset } = event.record;
+  const at = { topic, partition, offset };
   const slot = slotOf(event) ?? event.kind;
   const table = "table" in event && typeof event.table === "object" && event.table !== null ? ` of ${tablePath(event.table)}` : "";
   return new ConsumerError(
     "unhandled-event",
-    `expected a handler or a sink for every event, because strict is set, found none for the ${slot}${table} at ${topic}[${partition}] offset ${offset} (${reason}); add one, or leave strict out; the record was not committed`,
-    { at: { topic, partition, offset } },
+    `expected a handler or a sink for every event, because strict is set, found none for the ${slot}${table} at ${place(at)} (${reason}); add one, or leave strict out; the record was not committed`,
+    { at },
   );
 }
 
