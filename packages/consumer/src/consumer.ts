@@ -30,6 +30,7 @@ import { MatchReport } from "./routing/match-report.ts";
 import { MatchWatch } from "./routing/match-watch.ts";
 import { UnknownWatch } from "./routing/unknown-watch.ts";
 import { Router } from "./routing/router.ts";
+import { checkPatternText } from "./routing/table-pattern.ts";
 import type { On } from "./routing/on.ts";
 import type { RowChecks } from "./routing/row-checks.ts";
 import { checkRegistry } from "./registry-check.ts";
@@ -200,6 +201,7 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
   }
 
   pipe(pattern: string, makeRecords: unknown, options: Pick<SinkOptions, "batch"> = {}): this {
+    checkPatternText("pipe()", pattern);
     if (typeof makeRecords !== "function") {
       throw new ConsumerError("invalid-handler", `pipe(${JSON.stringify(pattern)}) expects a function from events to records`);
     }

@@ -419,6 +419,8 @@ test("wrong options and handlers are refused where they are given", () => {
     ["*", { update: undefined }, '[invalid-handler] on("*") has no handler'],
     ["heartbeat", { create: () => {} }, '[invalid-handler] on("heartbeat") expects a function'],
     ["", { create: () => {} }, "[invalid-handler] on() expects the name of a table or a topic"],
+    [/orders/, { create: () => {} }, '"*" or the kind of a control event, got the regular expression /orders/'],
+    [undefined, () => {}, '"*" or the kind of a control event, got undefined'],
     ["public.*", { create: () => {} }, '[invalid-handler] on() expects a name without wildcards, got "public.*": name each table or topic'],
   ] as const;
   for (const [pattern, wrong, message] of handlers) {

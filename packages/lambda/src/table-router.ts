@@ -54,7 +54,7 @@ export class TableRouter {
   /** Registers what `on` was given. */
   add(pattern: string, handlers: unknown): void {
     if (typeof pattern !== "string" || pattern === "" || pattern.split(".").includes("")) {
-      throw invalid(`on() expects the name of a table or a topic, "*" or the kind of a control event, got ${JSON.stringify(pattern)}`);
+      throw invalid(`on() expects the name of a table or a topic, "*" or the kind of a control event, got ${textOf(pattern)}`);
     }
     if (pattern !== "*" && pattern.includes("*")) {
       throw invalid(
@@ -162,6 +162,11 @@ function scope({ pattern }: Registration, topic: string): number {
 
 function isGenerator(handler: unknown): boolean {
   return Object.prototype.toString.call(handler).endsWith("GeneratorFunction]");
+}
+
+/** JavaScript lets anything through, and a regular expression has no JSON. */
+function textOf(pattern: unknown): string {
+  return pattern instanceof RegExp ? `the regular expression ${String(pattern)}` : (JSON.stringify(pattern) ?? typeof pattern);
 }
 
 function invalid(detail: string): LambdaError {

@@ -21,9 +21,23 @@ export class CdcModule {
     return moduleOf({ useFactory: () => options });
   }
 
-  /** With options that a factory makes. */
+  /** With options that a factory makes. Throws a `NestCdcError` with `invalid-option` if there is none. */
   static forRootAsync(options: CdcModuleAsyncOptions): DynamicModule {
+    checkFactory(options);
     return moduleOf(options);
+  }
+}
+
+/** In JavaScript, and with `useClass` of other modules, Nest would say only that something is no function, when the app starts. */
+function checkFactory(options: unknown): void {
+  const given = typeof options === "object" && options !== null ? options : {};
+  if (typeof Reflect.get(given, "useFactory") !== "function") {
+    const names = Object.keys(given);
+    const found = names.length === 0 ? "nothing of that kind" : `an object with ${names.join(", ")}`;
+    throw new NestCdcError(
+      "invalid-option",
+      `CdcModule.forRootAsync() expects { useFactory, inject?, imports? }: useFactory is a function that makes the options of createConsumer; found ${found}`,
+    );
   }
 }
 

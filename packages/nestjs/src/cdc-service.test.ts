@@ -108,3 +108,18 @@ test.each(["*", "heartbeat"])("options for whole events of %j are refused, which
   expect(() => CdcHandler(pattern, undefined, { columns: ["id"] })).toThrow("and columns is for those of tables");
   expect(() => CdcHandler(pattern, undefined, {})).not.toThrow();
 });
+
+test.each([
+  [{}, "found nothing of that kind"],
+  [undefined, "found nothing of that kind"],
+  [{ useClass: class {}, imports: [] }, "found an object with useClass, imports"],
+])("options of forRootAsync without a factory are refused where they are written: %j", (options, found) => {
+  expect(() => CdcModule.forRootAsync(options as never)).toThrow(
+    `[invalid-option] CdcModule.forRootAsync() expects { useFactory, inject?, imports? }: useFactory is a function that makes the options of createConsumer; ${found}`,
+  );
+});
+
+test("a pattern that is no text is refused where it is written", () => {
+  expect(() => CdcHandler(/orders/ as never)).toThrow("[invalid-handler] @CdcHandler expects a text");
+  expect(() => CdcHandler(/orders/ as never)).toThrow("found the regular expression /orders/");
+});

@@ -3,7 +3,9 @@ import { helpUrlOf } from "./help-url.ts";
 /** Every way in which the module itself can fail. A code is written here and nowhere else. */
 export type NestCdcErrorCode =
   /** A method with `@CdcHandler` that cannot be called, that the consumer refuses, or that several consumers of the app would call. */
-  "invalid-handler";
+  | "invalid-handler"
+  /** What `CdcModule` was given is no way to make the options of a consumer. */
+  | "invalid-option";
 
 // Shared through the global symbol registry, so that an error thrown by a second copy of this package still matches.
 const brand = Symbol.for("@cdckit/nestjs/NestCdcError");

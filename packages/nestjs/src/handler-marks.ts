@@ -39,6 +39,13 @@ const marksKey = Symbol.for("@cdckit/nestjs/handlers");
  * `@CdcHandler("heartbeat")` the control events of a kind; both without options. Patterns are those of `consumer.on`.
  */
 export function CdcHandler(pattern: string, slots?: CdcSlot | readonly CdcSlot[], options: CdcHandlerOptions = {}): CdcMethodDecorator {
+  if (typeof pattern !== "string") {
+    const found = (pattern as unknown) instanceof RegExp ? `the regular expression ${String(pattern)}` : typeof pattern;
+    throw new NestCdcError(
+      "invalid-handler",
+      `@CdcHandler expects a text: the name of a table or a topic, "*" or the kind of a control event, found ${found}`,
+    );
+  }
   const isForAnyEvent = slots === undefined && (pattern === "*" || isControlKind(pattern));
   const given = Object.entries(options).find(([, value]) => value !== undefined);
   if (isForAnyEvent && given !== undefined) {

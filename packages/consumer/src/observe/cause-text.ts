@@ -46,8 +46,7 @@ function describe(error: unknown): string {
   const status = readMember(error, "status");
   const code = codeOf(error) ?? (typeof status === "number" || typeof status === "string" ? status : undefined);
   const isReported =
-    (code !== undefined && (message?.startsWith(`[${code}] `) === true || isSystemCode(code))) ||
-    name?.startsWith("KafkaJS") === true;
+    (code !== undefined && (message?.startsWith(`[${code}] `) === true || isSystemCode(code))) || name?.startsWith("KafkaJS") === true;
   return isReported && message !== undefined ? message : `${name ?? "an error"}${code === undefined ? "" : ` (${code})`}`;
 }
 

@@ -59,7 +59,10 @@ export class AttachedSinks {
     checkTables(options.tables);
     const { watch, isTopic } = this.#parts;
     const patterns = options.tables?.map((text) =>
-      watch.watch(`the sink ${JSON.stringify(sink.name)} with ${JSON.stringify(text)}`, parseTablePattern(text, isTopic, method === "to()" ? "to() tables" : method)),
+      watch.watch(
+        `the sink ${JSON.stringify(sink.name)} with ${JSON.stringify(text)}`,
+        parseTablePattern(text, isTopic, method === "to()" ? "to() tables" : method),
+      ),
     );
     const attached: AttachedSink = {
       sink: guardedSink(sink, this.#parts),
@@ -104,9 +107,13 @@ function takesTable(patterns: readonly TablePattern[] | null, table: TableName |
 /** What lacks `close` would keep its connections after the end. */
 function checkSink(sink: unknown): void {
   const hasName = readText(sink, "name") !== undefined;
-  const lacks = [...(hasName ? [] : ["name"]), ...["claim", "apply", "close"].filter((name) => typeof readMember(sink, name) !== "function")];
+  const lacks = [
+    ...(hasName ? [] : ["name"]),
+    ...["claim", "apply", "close"].filter((name) => typeof readMember(sink, name) !== "function"),
+  ];
   if (lacks.length > 0) {
-    const found = typeof sink === "object" && sink !== null ? `an object without ${lacks.join(", ")}` : sink === null ? "null" : typeof sink;
+    const found =
+      typeof sink === "object" && sink !== null ? `an object without ${lacks.join(", ")}` : sink === null ? "null" : typeof sink;
     throw new ConsumerError(
       "invalid-sink",
       `to() expects a sink: an object with a name, and the methods claim, apply and close; found ${found}`,

@@ -6,7 +6,7 @@ import { checkedTarget, type RowChecks, resolveRowChecks } from "./row-checks.ts
 import { MatchWatch, noteMatch, notingColumns, type WatchedPattern } from "./match-watch.ts";
 import { noColumns, type Selection, SelectionOptions } from "./selection-options.ts";
 import { TableMemo } from "./table-memo.ts";
-import { compareScope, type IsTopic, matchesTable, parseTablePattern, type TablePattern } from "./table-pattern.ts";
+import { checkPatternText, compareScope, type IsTopic, matchesTable, parseTablePattern, type TablePattern } from "./table-pattern.ts";
 
 /** Where an event goes: to a handler at once, or together with the others of its fetched batch. */
 export type Target =
@@ -88,6 +88,7 @@ export class Router {
 
   /** Registers what `on` was given. */
   add(pattern: string, handlers: unknown, checks?: RowChecks): void {
+    checkPatternText("on()", pattern);
     if (typeof handlers === "function" && checks === undefined) {
       this.#addFunction(pattern, handlers as AnyHandler);
     } else if (typeof handlers === "object" && handlers !== null && !isControlKind(pattern)) {

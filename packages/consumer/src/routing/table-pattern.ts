@@ -12,6 +12,23 @@ export type IsTopic = (text: string) => boolean;
 
 const maxParts = 3;
 
+/** Refuses a pattern that is no text, which JavaScript lets through. `where`: what it was given to. */
+export function checkPatternText(where: string, pattern: unknown): void {
+  if (typeof pattern !== "string") {
+    const isExpression = pattern instanceof RegExp;
+    const found = isExpression
+      ? `the regular expression ${String(pattern)}`
+      : pattern === null
+        ? "null"
+        : `a value of type ${typeof pattern}`;
+    const advice = isExpression ? ': name each table, or take all with "*" and look at event.table' : "";
+    throw new ConsumerError(
+      "invalid-handler",
+      `${where} expects a text: the name of a table or a topic, "*" or the kind of a control event, found ${found}${advice}`,
+    );
+  }
+}
+
 /**
  * Reads `"*"`, the name of a table or the end of one (`"orders"`, `"inventory.orders"`, `"shop.inventory.orders"`), or the name of a topic.
  * Throws a `ConsumerError` for anything else. `where`: what the text was given to, for its message.
@@ -20,15 +37,16 @@ export function parseTablePattern(text: string, isTopic: IsTopic = () => false, 
   if (text === "*") {
     return { kind: "any" };
   }
-  if (typeof text === "string" && text.includes("*")) {
+  checkPatternText(where, text);
+  if (text.includes("*")) {
     // It would match nothing, and each record would be committed unhandled. No topic has such a name, whatever expression it fits.
     throw new ConsumerError(
       "invalid-handler",
       `${where} expects a name without wildcards, got ${JSON.stringify(text)}: name each table or topic, or give "*" alone, which takes every table`,
     );
   }
-  const parts = typeof text === "string" ? text.split(".") : [""];
-  const mayBeTopic = typeof text === "string" && isTopic(text);
+  const parts = text.split(".");
+  const mayBeTopic = isTopic(text);
   if (!mayBeTopic && (parts.length > maxParts || parts.includes(""))) {
     throw new ConsumerError(
       "invalid-handler",
