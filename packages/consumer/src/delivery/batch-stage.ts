@@ -264,7 +264,7 @@ export class BatchStage {
     const rest: BatchEntry[] = [];
     for (const entry of entries) {
       const behind = entry.events.length === 0 ? undefined : recovery.parkedBehind(entry.record.place);
-      if (behind === undefined || behind >= entry.record.offset) {
+      if (behind === undefined) {
         rest.push(entry);
         continue;
       }

@@ -164,7 +164,7 @@ export class RecordLanes {
       return;
     }
     const behind = recovery.hasParkedKeys ? recovery.parkedBehind(task.record.place) : undefined;
-    if (behind !== undefined && behind < offset) {
+    if (behind !== undefined) {
       this.#write(recovery.park(task.record.place, behind, this.#owner.life.fence), () => this.#finish(task));
       return;
     }

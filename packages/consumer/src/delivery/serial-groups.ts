@@ -112,7 +112,8 @@ export class SerialGroups implements SerialPhase {
    * would overtake 6, so 7 follows it to the dead letters.
    */
   #parkOrHandle(group: HeldGroup): unknown {
-    const parked = group.records.findIndex((_, i) => this.#parkedBehind(this.#placeOf(group, i)) !== undefined);
+    const { recovery } = this.#parts;
+    const parked = group.records.findIndex((_, i) => recovery.parkedBehind(this.#placeOf(group, i)) !== undefined);
     if (parked < 0) {
       return this.#handle(group);
     }
@@ -122,15 +123,9 @@ export class SerialGroups implements SerialPhase {
     }
     this.#isParking = true;
     const place = this.#placeOf(group, parked);
-    return this.#parts.recovery.park(place, this.#parkedBehind(place) ?? 0n, this.#life.fence).then((isParked) => {
+    return recovery.park(place, recovery.parkedBehind(place) ?? 0n, this.#life.fence).then((isParked) => {
       this.#isParking = !isParked;
     });
-  }
-
-  /** The dead letter of the record's key, if it comes before the record. */
-  #parkedBehind(place: RecordPlace): bigint | undefined {
-    const behind = this.#parts.recovery.parkedBehind(place);
-    return behind !== undefined && behind < this.#batch.offsetAt(place.record) ? behind : undefined;
   }
 
   /** The record of an event of the group. */

@@ -21,11 +21,20 @@ export class ParkedKeys {
 
   /** Whether parking the record's key would make one too many. A record without a key parks none. */
   wouldPassLimit(place: RecordPlace): boolean {
-    return this.#count >= this.#maxKeys && place.batch.keyAt(place.record) !== null && this.behind(place) === undefined;
+    return this.#count >= this.#maxKeys && place.batch.keyAt(place.record) !== null && this.#firstOf(place) === undefined;
   }
 
-  /** The offset of the dead letter of the record's key, or undefined. */
-  behind({ assignment, batch, record }: RecordPlace): bigint | undefined {
+  /**
+   * The offset of the dead letter of the record's key that comes before the record. Undefined if there is none: with concurrency, and with
+   * batches, a later record of the key may have been parked first.
+   */
+  behind(place: RecordPlace): bigint | undefined {
+    const first = this.#firstOf(place);
+    return first !== undefined && first < place.batch.offsetAt(place.record) ? first : undefined;
+  }
+
+  /** Where the record's key was parked. Undefined if it is not. */
+  #firstOf({ assignment, batch, record }: RecordPlace): bigint | undefined {
     const key = batch.keyAt(record);
     return key === null ? undefined : this.#byAssignment.get(assignment)?.get(textOf(key));
   }
