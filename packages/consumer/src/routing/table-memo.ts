@@ -52,12 +52,12 @@ export class TableMemo<Answer> {
   }
 }
 
-/** With the lengths of the names, because any character may stand in one. */
+/** With the lengths of the names, because any character may stand in one. A decoder of the user's may write null for a part that it lacks. */
 function keyOf(table: TableName | null, topic: string): string {
   if (table === null) {
     return topic;
   }
-  const { database = "", schema = "", name } = table;
+  const [database, schema, name] = [table.database ?? "", table.schema ?? "", table.name ?? ""];
   return `${database.length},${schema.length},${name.length} ${database}${schema}${name}${topic}`;
 }
 
