@@ -138,7 +138,8 @@ const longestAllowedMs = 16 * 4 + 16;
 
 describe("the event loop has its rounds while events are handled that take 4 ms each", () => {
   for (const [how, consume] of Object.entries(consumptions)) {
-    for (const [what, options] of Object.entries({ "one after the other": {}, concurrently: { delivery: { concurrency: 4 } } })) {
+    const concurrently = how === "by a loop over a stream" ? {} : { concurrently: { delivery: { concurrency: 4 } } }; // a stream refuses it
+    for (const [what, options] of Object.entries({ "one after the other": {}, ...concurrently })) {
       test.each([
         ["large records of one partition", 1, Array.from({ length: 16 }, () => large)],
         ["few small records in each of 40 partitions", 40, Array.from({ length: 120 }, (_, id) => JSON.stringify({ id }))],
