@@ -47,6 +47,7 @@ describe("the types of handlers", () => {
     const validate = (value: unknown) => ({ value: value as { readonly id: number } });
     const schema: StandardSchema<{ readonly id: number }> = { "~standard": { version: 1, vendor: "test", validate } };
     const typed = () => createConsumer<Tables>(options);
+    const untyped = () => createConsumer(options);
     typed().on("sales.orders", {
       columns: ["id"],
       ops: ["update", "delete"],
@@ -63,6 +64,10 @@ describe("the types of handlers", () => {
     // @ts-expect-error -- no operation
     expect(() => typed().on("sales.orders", { ops: ["insert"], batch: () => {} })).toThrow("ops expects");
     typed().on("*", { columns: ["id"], create: () => {} });
+    // @ts-expect-error -- a batch takes every event of the table
+    expect(() => untyped().on("sales.orders", { batch: () => {}, create: () => {} })).toThrow("has batch and create");
+    // @ts-expect-error -- the same with keys that are validated
+    expect(() => typed().on("sales.orders", { batch: () => {}, create: () => {} }, { key: schema })).toThrow("has batch and create");
     // The compiler's error stands at the mistake, and not at the name of the table.
     const misspelt = () =>
       typed().on("sales.orders", {
@@ -75,7 +80,6 @@ describe("the types of handlers", () => {
       columns: ["id", "totl"],
       update: () => {},
     });
-    const untyped = () => createConsumer(options);
     untyped().on("sales.orders", {
       columns: ["id"],
       create: ({ after }) => void expectTypeOf(after).toEqualTypeOf<Pick<Columns, "id">>(),

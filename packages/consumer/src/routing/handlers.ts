@@ -44,8 +44,8 @@ export type StreamEvent<Tables extends object = Record<never, never>> =
 /** Handles one event. The next event of the partition waits for the promise. If none is returned, nothing waits. */
 export type EventHandler<Event> = (event: Event) => void | PromiseLike<void>;
 
-/** What to do with the events of a table. An event without a handler is filtered: counted, and committed. */
-export interface TableHandlers<Row = Columns, Key = Columns> {
+/** What to do with the events of a table, one at a time. An event without a handler is filtered: counted, and committed. */
+export interface EachTableHandlers<Row = Columns, Key = Columns> {
   /** A row was inserted. `before` is null. */
   readonly create?: EventHandler<CreateEvent<Row, Key>>;
   /** A row was changed. `before` is null if the source did not send it (PostgreSQL without REPLICA IDENTITY FULL). */
@@ -60,13 +60,25 @@ export interface TableHandlers<Row = Columns, Key = Columns> {
   readonly row?: EventHandler<RowEvent<Row, Key>>;
   /** The null value that follows a delete, so that compaction may remove the key. */
   readonly tombstone?: EventHandler<TombstoneEvent<Key>>;
+  /** A batch takes every event of its table, and goes with none of these. */
+  readonly batch?: never;
+}
+
+/** Beside `batch` there is no handler of one event: a batch takes every event of its table, in order. */
+type NoEachHandlers = { readonly [Slot in TableSlot]?: never };
+
+/** What to do with the events of a table, several at a time. */
+export interface BatchTableHandlers<Row = Columns, Key = Columns> extends NoEachHandlers {
   /**
-   * Instead of all the others: every event of the table in batches, in order, each batch of one partition. Tombstones and truncates are
+   * Every event of the table in batches, in order, each batch of one partition. Tombstones and truncates are
    * included: otherwise other handlers would get them out of order. A batch is what was fetched together, or what `delivery.batch` says.
    * The next batch of the partition waits for the promise.
    */
-  readonly batch?: EventHandler<readonly TableEvent<Row, Key>[]>;
+  readonly batch: EventHandler<readonly TableEvent<Row, Key>[]>;
 }
+
+/** What to do with the events of a table: one at a time, or all of them in batches. */
+export type TableHandlers<Row = Columns, Key = Columns> = EachTableHandlers<Row, Key> | BatchTableHandlers<Row, Key>;
 
 /** Which changes of a table its handlers take. */
 export interface OperationFilter {
@@ -81,8 +93,8 @@ export interface OperationFilter {
 /** An event whose key has passed a validator, and so is not null. */
 export type Keyed<Event, Key> = Event extends { readonly kind: "truncate" } ? Event : Event & { readonly key: Key };
 
-/** The handlers of a table whose keys are validated. */
-export interface KeyedTableHandlers<Row, Key> {
+/** The handlers of a table whose keys are validated, for one event at a time. */
+export interface EachKeyedTableHandlers<Row, Key> {
   /** A row was inserted. Its key has passed the validator, as the keys of the events below have. */
   readonly create?: EventHandler<Keyed<CreateEvent<Row, Key>, Key>>;
   /** A row was changed. `before` is null if the source did not send it. */
@@ -97,9 +109,18 @@ export interface KeyedTableHandlers<Row, Key> {
   readonly row?: EventHandler<Keyed<RowEvent<Row, Key>, Key>>;
   /** The null value that follows a delete, so that compaction may remove the key. */
   readonly tombstone?: EventHandler<Keyed<TombstoneEvent<Key>, Key>>;
-  /** Instead of all the others: every event of the table, in order, in batches of one partition. */
-  readonly batch?: EventHandler<readonly Keyed<TableEvent<Row, Key>, Key>[]>;
+  /** A batch takes every event of its table, and goes with none of these. */
+  readonly batch?: never;
 }
+
+/** The handler of a table whose keys are validated, for several events at a time. */
+export interface BatchKeyedTableHandlers<Row, Key> extends NoEachHandlers {
+  /** Every event of the table, in order, in batches of one partition. */
+  readonly batch: EventHandler<readonly Keyed<TableEvent<Row, Key>, Key>[]>;
+}
+
+/** The handlers of a table whose keys are validated: for one event at a time, or for all of them in batches. */
+export type KeyedTableHandlers<Row, Key> = EachKeyedTableHandlers<Row, Key> | BatchKeyedTableHandlers<Row, Key>;
 
 /** The types of a table's rows and keys, as `cdc-bench types` writes them. */
 export interface TableTypes<Row = unknown, Key = unknown> {
@@ -139,7 +160,7 @@ export interface ControlEvents {
 export type ControlKind = keyof ControlEvents;
 
 /** What can happen to a table, as its handlers are named. A new one does not compile without its name here. */
-export type TableSlot = Exclude<keyof TableHandlers, "batch">;
+export type TableSlot = Exclude<keyof EachTableHandlers, "batch">;
 
 const slotNames: Readonly<Record<TableSlot, true>> = {
   create: true,
