@@ -205,6 +205,20 @@ await describeWithConfluent("the driver for Confluent's client on a real broker"
     });
   });
 
+  test("a token that librdkafka cannot get for the login is the reason, and not brokers that are away", async () => {
+    const properties = {
+      "sasl.mechanisms": "OAUTHBEARER",
+      "enable.sasl.oauthbearer.unsecure.jwt": true,
+      "sasl.oauthbearer.config": "nonsense=secret",
+    };
+    const failure = await startFailure({ brokers: [kafka.brokers], properties });
+    expect(failure).toMatchObject({
+      code: "authentication-failed",
+      message: expect.stringContaining("got no token for the login by OAUTHBEARER") as string,
+    });
+    expect(JSON.stringify(failure)).not.toContain("secret");
+  });
+
   test("TLS on a plain listener is told from brokers that cannot be reached", async () => {
     expect(await startFailure({ brokers: [kafka.brokers], ssl: true })).toMatchObject({ code: "protocol-mismatch" });
   });

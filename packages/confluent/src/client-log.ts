@@ -8,8 +8,16 @@ export interface ClientLogLine {
   readonly message: string;
 }
 
+/**
+ * Why there is no connection if librdkafka has no token to log in with. It reports that a login has failed, and keeps the reason to itself. It asks
+ * for the token again every ten seconds.
+ */
+export const noToken =
+  "librdkafka got no token for the login by OAUTHBEARER. Does the endpoint of the tokens answer, and are the properties sasl.oauthbearer.* right?";
+
 /** Syslog's levels from here on are of interest to developers of librdkafka. */
 const notice = 5;
+const error = 3;
 /** The error of a client that has given up may come before the line of its log. So long the line is awaited. */
 const fatalLineDeadlineMs = 1_000;
 
@@ -51,6 +59,13 @@ export class ClientLog {
   /** A broker is connected. If that ends, a failure of before is not the reason: another broker may have refused the login hours ago. */
   connected(): void {
     this.#lastFailure = null;
+  }
+
+  /** A login by a token has failed. If a broker has refused it, a line has said more. */
+  loginFailed(): void {
+    if (this.#lastFailure === null || this.#lastFailure === noToken) {
+      this.line({ severity: error, fac: "SASL", message: noToken });
+    }
   }
 
   line({ severity, fac, message }: ClientLogLine): void {

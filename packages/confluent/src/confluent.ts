@@ -18,7 +18,7 @@ import {
   type TopicPartitionOffset,
 } from "./low-level-client.ts";
 import { type ConfluentConnection, type ConfluentOptions, type ResolvedConfluentOptions, resolveConfluentOptions } from "./options.ts";
-import { adminProperties, connectionProperties, consumerProperties, consumerTopicProperties } from "./properties.ts";
+import { adminProperties, connectionProperties, consumerProperties, consumerTopicProperties, logsInByToken } from "./properties.ts";
 import { ConfluentSession } from "./session.ts";
 
 /** An attempt takes a thread of libuv for so long at most, and a process that exits waits for that thread. */
@@ -188,6 +188,13 @@ function clientOf({ module, options, subscription, sink, log, onLine, brokers }:
     log,
   });
   consumer.on("event.log", onLine);
+  if (logsInByToken(options.connection)) {
+    consumer.on("event.error", ({ message }: { readonly message: string }) => {
+      if (/authentication failure/i.test(message)) {
+        log.loginFailed();
+      }
+    });
+  }
   consumer.on("event.stats", ({ message }: { readonly message: string }) => session.reported(message));
   return { consumer, brokerOffsets, session };
 }

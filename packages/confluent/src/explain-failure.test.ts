@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { noToken } from "./client-log.ts";
 import { explainFailure } from "./explain-failure.ts";
 
 const timedOut = Object.assign(new Error("Local: Timed out"), { code: -185 });
@@ -41,6 +42,7 @@ test.each<[string, number, string | null, string]>([
     "ssl://b:1/bootstrap: Receive failed: error:0A000416:SSL routines::sslv3 alert certificate unknown: SSL alert number 46",
     "authentication-failed",
   ],
+  ["a token that cannot be had", -195, noToken, "authentication-failed"],
   ["a right that is missing", 29, null, "not-authorized"],
   ["anything else", -172, null, "client-crashed"],
 ])("%s", (_, code, line, expected) => {

@@ -1,5 +1,5 @@
 import { neededToRead, type GroupAndTopics, type RefusedResource, refusedResource } from "@cdckit/driver";
-import type { ClientLog } from "./client-log.ts";
+import { type ClientLog, noToken } from "./client-log.ts";
 import { ConfluentDriverError, isConfluentDriverError } from "./errors.ts";
 import { type ClientError, codes } from "./low-level-client.ts";
 
@@ -28,6 +28,9 @@ export function explainFailure(
   const known = lastFailure === null ? null : refusal(lastFailure, brokers);
   if (known !== null && (connections.has(code) || code === codes.authentication || code === codes.saslAuthentication)) {
     return new ConfluentDriverError(known.code, known.detail, cause);
+  }
+  if (connections.has(code) && lastFailure === noToken) {
+    return new ConfluentDriverError("authentication-failed", noToken, cause);
   }
   if (connections.has(code)) {
     const reason = (lastFailure ?? message).replace(/\.?\s*$/, "");

@@ -61,6 +61,11 @@ export function namesMechanism(properties: Readonly<Record<string, unknown>>): b
   return "sasl.mechanisms" in properties || "sasl.mechanism" in properties;
 }
 
+/** Whether librdkafka logs in by a token, which it gets by properties of the user. */
+export function logsInByToken({ properties = {} }: ConfluentConnection): boolean {
+  return String(properties["sasl.mechanisms"] ?? properties["sasl.mechanism"]).toUpperCase() === "OAUTHBEARER";
+}
+
 function tlsProperties({
   ca,
   cert,

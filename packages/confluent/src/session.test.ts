@@ -1,6 +1,6 @@
 import { silentLogger } from "@cdckit/consumer";
 import { expect, test } from "vitest";
-import { ClientLog } from "./client-log.ts";
+import { ClientLog, noToken } from "./client-log.ts";
 import { isConfluentDriverError } from "./errors.ts";
 import { resolveConfluentOptions } from "./options.ts";
 import { ConfluentSession, type SessionParts } from "./session.ts";
@@ -51,4 +51,29 @@ test("a login that one broker refused before another was connected is not why th
   }
   expect(failure()).toBe(null);
   expect(waits.map((error) => isConfluentDriverError(error) && error.code)).toEqual(["brokers-unreachable"]);
+});
+
+test("a token that cannot be had is waited for, and is said to be the reason also if that shows only after the connection is lost", async () => {
+  const { log, waits, reported, failure } = setUp();
+  for (const state of ["UP", "DOWN", "DOWN"] as const) {
+    await reported(state);
+  }
+  log.loginFailed();
+  await reported("DOWN");
+  log.loginFailed();
+  await reported("DOWN");
+  expect(failure()).toBe(null);
+  expect(waits.map((error) => (error as Error).message)).toEqual([
+    "[brokers-unreachable] no broker is connected",
+    `[authentication-failed] ${noToken}`,
+  ]);
+});
+
+test("a broker that refuses a token is the reason, and not that there is none", async () => {
+  const { log, reported, failure } = setUp();
+  log.line(refused);
+  log.loginFailed();
+  await reported("DOWN");
+  await reported("DOWN");
+  expect(failure()).toMatchObject({ message: expect.stringContaining("b:2: SASL authentication error") as string });
 });

@@ -23,7 +23,7 @@ import {
 } from "@cdckit/driver";
 import { type Held, heldPartitions, type HeldPartitions } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
-import type { ClientLog } from "./client-log.ts";
+import { type ClientLog, noToken } from "./client-log.ts";
 import { CommitRequests } from "./commit-requests.ts";
 import { ConsumeLoop, type Taken } from "./consume-loop.ts";
 import { ConfluentDriverError, makeError } from "./errors.ts";
@@ -106,6 +106,8 @@ export class ConfluentSession implements DriverSession {
   #reportsWithoutConnection = 0;
   /** Open while no broker is connected. */
   #connecting: OpenWait | undefined;
+  /** What was said last of why none is. */
+  #whyUnconnected: string | null = null;
   #closing: Promise<void> | undefined;
   #failure: { readonly error: unknown } | null = null;
   #isRunning = false;
@@ -351,6 +353,7 @@ export class ConfluentSession implements DriverSession {
       log.connected();
       this.#connecting?.end();
       this.#connecting = undefined;
+      this.#whyUnconnected = null;
     } else if (this.#reportsWithoutConnection >= reportsUntilCertain) {
       const why = log.lastFailure === null ? null : refusal(log.lastFailure, brokers);
       if (why?.code === "authentication-failed") {
@@ -358,9 +361,11 @@ export class ConfluentSession implements DriverSession {
         this.#fail(new ConfluentDriverError(why.code, why.detail));
         return;
       }
-      if (this.#connecting === undefined) {
-        this.#connecting = sink.waiting?.({ what: "the connection to the brokers", host: brokers });
-        this.#connecting?.failed(new ConfluentDriverError("brokers-unreachable", log.lastFailure ?? "no broker is connected"));
+      this.#connecting ??= sink.waiting?.({ what: "the connection to the brokers", host: brokers });
+      const reason = log.lastFailure ?? "no broker is connected";
+      if (reason !== this.#whyUnconnected) {
+        this.#whyUnconnected = reason;
+        this.#connecting?.failed(new ConfluentDriverError(reason === noToken ? "authentication-failed" : "brokers-unreachable", reason));
       }
     }
   }
