@@ -29,16 +29,8 @@ export function explainFailure(
   if (known !== null && (connections.has(code) || code === codes.authentication || code === codes.saslAuthentication)) {
     return new ConfluentDriverError(known.code, known.detail, cause);
   }
-  if (connections.has(code) && lastFailure === noToken) {
-    return new ConfluentDriverError("authentication-failed", noToken, cause);
-  }
   if (connections.has(code)) {
-    const reason = (lastFailure ?? message).replace(/\.?\s*$/, "");
-    return new ConfluentDriverError(
-      "brokers-unreachable",
-      `cannot reach brokers ${brokers}: ${reason}. Is Kafka running, and is this address one of its advertised listeners? A listener that wants TLS or a login may also end connections without a word`,
-      cause,
-    );
+    return unreachable(brokers, lastFailure ?? message, error);
   }
   if (code === codes.fencedInstance || (code === codes.fatal && fatal !== null && /group\.instance\.id|instance ID/i.test(fatal))) {
     return new ConfluentDriverError(
@@ -51,6 +43,16 @@ export function explainFailure(
     return new ConfluentDriverError("authentication-failed", "the certificates do not fit: ssl.key is not the key of ssl.cert", cause);
   }
   return new ConfluentDriverError("client-crashed", `librdkafka gave up: ${code === codes.fatal ? (fatal ?? message) : message}`, cause);
+}
+
+function unreachable(brokers: string, reason: string, cause: unknown): ConfluentDriverError {
+  return reason === noToken
+    ? new ConfluentDriverError("authentication-failed", noToken, { cause })
+    : new ConfluentDriverError(
+        "brokers-unreachable",
+        `cannot reach brokers ${brokers}: ${reason.replace(/\.?\s*$/, "")}. Is Kafka running, and is this address one of its advertised listeners? A listener that wants TLS or a login may also end connections without a word`,
+        { cause },
+      );
 }
 
 /** With the protocol of KIP-848, the broker's refusal ends the client, and only the line about its end says why. */
