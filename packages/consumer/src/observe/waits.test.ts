@@ -133,6 +133,42 @@ describe("waits", () => {
     waits.close();
   });
 
+  test("of many waits for one thing the log has ten lines in each gap, says how many were left out, and has their ends", async () => {
+    const { clock, waits, lines } = setUp();
+    waits.start(() => []);
+    const records = Array.from({ length: 1_000 }, (_, partition) =>
+      waits.open({ what: "a handler", place: `orders[${partition}]@17`, cause: refused }),
+    );
+    const other = waits.open({ what: "schema 7", host: "http://127.0.0.1:8081", cause: refused });
+    for (let i = 0; i < 600; i++) {
+      await clock.advance(1_000);
+      records.forEach((record) => record.failed(refused));
+    }
+    const ofHandlers = lines.filter(({ message }) => message.startsWith("a handler"));
+    expect(ofHandlers.length).toBeLessThanOrEqual(10 * 14);
+    expect(ofHandlers.slice(0, 11).map(({ fields }) => "leftOut" in fields && fields.leftOut)).toEqual([...Array(10).fill(false), 990]);
+    other.end();
+    records.forEach((record) => record.end());
+    const ends = lines.filter(({ level }) => level === "info").map(({ message }) => message);
+    expect(ends).toContain("schema 7 (http://127.0.0.1:8081) is not waited for any more");
+    expect(ends).toContain("a handler at orders[0]@17 is not waited for any more");
+    expect(ends).toHaveLength(11);
+    waits.close();
+  });
+
+  test("records that fail one after the other and go well the next time do not fill the log", async () => {
+    const { clock, waits, lines } = setUp();
+    for (let offset = 0; offset < 10_000; offset++) {
+      const record = waits.open({ what: "a handler", place: `orders[0]@${offset}`, cause: refused });
+      await clock.advance(10);
+      record.end();
+    }
+    expect(lines.filter(({ level }) => level === "warn").length).toBeLessThanOrEqual(50);
+    await clock.advance(120_000);
+    waits.open({ what: "a handler", place: "orders[0]@10000", cause: refused });
+    expect(lines.at(-1)?.message).toBe("a handler at orders[0]@10000 is waited for");
+  });
+
   test("the log says of work that failed that it is tried again, how often, and when", () => {
     const { waits, lines } = setUp();
     const next = { attempt: 1, attempts: 5, delayMs: 99.6 };

@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { causeText } from "./cause-text.ts";
+import { LineLimit } from "./line-limit.ts";
 import type { Logger } from "./logger.ts";
 
 /** What is waited for, and where. */
@@ -79,9 +80,11 @@ interface Entry {
   failures: number;
   cause: unknown;
   next: NextAttempt | null;
-  /** The age at which it was last logged. Null before that. */
-  loggedAtMs: number | null;
+  /** The age at which a line was last due. Null before that. */
+  dueAtMs: number | null;
   gapMs: number;
+  /** A line was written, and not left out among many. */
+  isLogged: boolean;
 }
 
 const lookEveryMs = 1_000;
@@ -105,6 +108,7 @@ export class Waits {
   /** What ends with each owner. Every partition that goes asks for its own, and thousands of records of the others may wait. */
   readonly #owned = new Map<object, Map<OpenWait, Entry>>();
   #atWork: () => Iterable<WorkInHand> = () => [];
+  readonly #limit = new LineLimit();
   #look = 0;
   #cancelLook: () => void = () => {};
   #isClosed = false;
@@ -214,8 +218,9 @@ export class Waits {
       failures: 0,
       cause: undefined,
       next: null,
-      loggedAtMs: null,
+      dueAtMs: null,
       gapMs: firstGapMs,
+      isLogged: false,
     };
     this.#entries.set(id, entry);
     return entry;
@@ -233,11 +238,15 @@ export class Waits {
       return;
     }
     this.#entries.delete(entry.id);
-    if (entry.loggedAtMs !== null) {
-      const { what, host, place } = entry.wait;
-      const forMs = Math.round(this.#parts.clock.nowMs() - entry.sinceMs);
+    if (!entry.isLogged) {
+      return;
+    }
+    const { what, host, place } = entry.wait;
+    const nowMs = this.#parts.clock.nowMs();
+    const leftOut = this.#limit.admit(`end of ${kindOf(entry.wait)}`, nowMs);
+    if (leftOut !== null) {
       this.#parts.logger.info(
-        { what, host, place, forMs, failures: entry.failures },
+        { what, host, place, forMs: Math.round(nowMs - entry.sinceMs), failures: entry.failures, ...counted(leftOut) },
         `${subjectOf(entry.wait)} is not waited for any more`,
       );
     }
@@ -267,21 +276,39 @@ export class Waits {
     }
   }
 
-  /** The first line comes at once, or after a while if nothing has failed. The next lines come with growing gaps. */
+  /**
+   * The first line comes at once, or after a while if nothing has failed. The next lines come with growing gaps. Of many waits for one thing, a
+   * few lines are written.
+   */
   #logIfDue(entry: Entry, firstAfterMs: number): void {
-    const forMs = this.#parts.clock.nowMs() - entry.sinceMs;
-    if (entry.loggedAtMs === null ? forMs < firstAfterMs : forMs - entry.loggedAtMs < entry.gapMs) {
+    const nowMs = this.#parts.clock.nowMs();
+    const forMs = nowMs - entry.sinceMs;
+    if (entry.dueAtMs === null ? forMs < firstAfterMs : forMs - entry.dueAtMs < entry.gapMs) {
       return;
     }
-    entry.gapMs = entry.loggedAtMs === null ? firstGapMs : Math.min(entry.gapMs * 2, maxGapMs);
-    entry.loggedAtMs = forMs;
+    entry.gapMs = entry.dueAtMs === null ? firstGapMs : Math.min(entry.gapMs * 2, maxGapMs);
+    entry.dueAtMs = forMs;
+    const leftOut = this.#limit.admit(kindOf(entry.wait), nowMs);
+    if (leftOut === null) {
+      return;
+    }
+    entry.isLogged = true;
     const { what, host, place } = entry.wait;
     const error = entry.failures === 0 ? {} : { err: entry.cause, cause: causeText(entry.cause) };
     this.#parts.logger.warn(
-      { what, host, place, forMs: Math.round(forMs), failures: entry.failures, ...entry.next, ...error },
+      { what, host, place, forMs: Math.round(forMs), failures: entry.failures, ...counted(leftOut), ...entry.next, ...error },
       `${subjectOf(entry.wait)} ${entry.next === null ? "is waited for" : retryText(entry.next)}`,
     );
   }
+}
+
+/** Lines about the same thing in different places: of schema 7 and schema 8 of a registry, of a handler's records. */
+function kindOf({ what, host = "" }: WaitFor): string {
+  return `${what.replaceAll(/\d+/g, "#")}\0${host}`;
+}
+
+function counted(leftOut: number): { readonly leftOut?: number } {
+  return leftOut === 0 ? {} : { leftOut };
 }
 
 /** The sentences of a health report. Their number is limited. */
