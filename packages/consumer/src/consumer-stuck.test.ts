@@ -1,6 +1,7 @@
 import { memory, virtualClock } from "@cdckit/testkit";
 import { expect, test } from "vitest";
 import { createConsumer } from "./consumer.ts";
+import type { KafkaDriver } from "./driver.ts";
 
 test("if a client keeps its membership and does not fetch, health() reports it within a minute, until it fetches again", async () => {
   const clock = virtualClock({ turnMs: 1 });
@@ -20,6 +21,32 @@ test("if a client keeps its membership and does not fetch, health() reports it w
   heal();
   await clock.advance(20_000);
   expect(consumer.health()).toMatchObject({ live: true, ready: true, reasons: [], counts: { handled: 3 } });
+  const stopping = consumer.stop();
+  await clock.advance(20_000);
+  await Promise.all([stopping, running]);
+});
+
+test("a client that fetches none of its many partitions is logged in a few lines, and has its connections replaced once", async () => {
+  const clock = virtualClock({ turnMs: 1 });
+  const inner = memory({ topics: { rows: 200 } });
+  const replaced: string[] = [];
+  const driver: KafkaDriver = {
+    name: inner.name,
+    capabilities: inner.capabilities,
+    connect: async (...parts) => Object.assign(await inner.connect(...parts), { reconnect: (why: string) => void replaced.push(why) }),
+  };
+  const lines: string[] = [];
+  const ignore = (): void => {};
+  const logger = { debug: ignore, info: ignore, error: ignore, warn: (_: object, message: string) => void lines.push(message) };
+  const consumer = createConsumer({ driver, groupId: "g", topics: ["rows"], signals: false, clock, logger }).on("*", () => {});
+  const running = consumer.run();
+  await clock.advance(5_000);
+  inner.broker.faults.inject({ on: "fetch", how: "hangs", times: Number.POSITIVE_INFINITY });
+  inner.broker.append("rows", ...Array.from({ length: 400 }, (_, id) => ({ partition: id % 200, value: `{"id":${id}}` })));
+  await clock.advance(60_000);
+  expect(consumer.health()).toMatchObject({ live: false, ready: false });
+  expect(lines.filter((line) => line === "the consumer may be stuck")).toHaveLength(11);
+  expect(replaced).toHaveLength(1);
   const stopping = consumer.stop();
   await clock.advance(20_000);
   await Promise.all([stopping, running]);

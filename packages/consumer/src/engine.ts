@@ -16,7 +16,7 @@ import { type Health, reportHealth } from "./observe/health.ts";
 import { metricsOf } from "./observe/prometheus.ts";
 import { RangeWatch } from "./observe/range-watch.ts";
 import type { Waits } from "./observe/waits.ts";
-import { type Suspicion, suspicionText, type WatchedPartition } from "./observe/watchdog.ts";
+import { type Suspicion, suspicionText, suspicionTexts, type WatchedPartition } from "./observe/watchdog.ts";
 import type { ResolvedConsumerOptions } from "./options.ts";
 import { type SeekPosition, seekTo } from "./delivery/seek-to.ts";
 import type { SinkClaims } from "./delivery/sink-claims.ts";
@@ -88,7 +88,7 @@ export class ConsumerEngine {
       stuckAfterMs: options.health.stuckAfterMs,
       partitions: () => [...this.#ledgers.held()].map((held) => this.#watched(held)),
       onRanges: (ranges) => this.#ledgers.learnRanges(ranges),
-      onSuspicion: (suspicion) => this.#suspect(suspicion),
+      onSuspicions: (suspicions) => this.#suspect(suspicions),
     });
     this.events = new DriverEvents({
       options,
@@ -284,20 +284,26 @@ export class ConsumerEngine {
     });
   }
 
-  /** If a log ends below what was handled, the consumer halts: the log does not hold what was read. */
-  #suspect(suspicion: Suspicion): void {
-    const reason = suspicionText(suspicion);
-    this.#options.logger.warn({ reason }, "the consumer may be stuck");
-    publish("suspicion", () => ({ groupId: this.#options.groupId, reason }));
-    if (suspicion.kind === "unreachable" && suspicion.assignment !== null) {
-      return; // the other partitions are answered for, and would lose their connections for a leader that is away
+  /**
+   * If a log ends below what was handled, the consumer halts: the log does not hold what was read. Otherwise connections are replaced, once for
+   * all partitions. Not for one partition that nobody answers for: the others are answered for, and would lose their connections for a leader that
+   * is away.
+   */
+  #suspect(suspicions: readonly Suspicion[]): void {
+    const { logger, groupId } = this.#options;
+    for (const reason of suspicionTexts(suspicions, this.#waits.report().length > 0)) {
+      logger.warn({ reason }, "the consumer may be stuck");
     }
-    if (suspicion.kind !== "truncated") {
-      this.#connection.session?.reconnect?.(reason);
-    } else {
+    suspicions.forEach((suspicion) => publish("suspicion", () => ({ groupId, reason: suspicionText(suspicion) })));
+    const truncated = suspicions.find(({ kind }) => kind === "truncated");
+    const silent = suspicions.find(({ kind, assignment }) => kind === "stuck" || (kind === "unreachable" && assignment === null));
+    if (truncated !== undefined) {
       const checkpoint =
         this.#claims === undefined ? "" : ", and the checkpoint of each sink, because a sink starts from its own checkpoint";
-      this.fail(new ConsumerError("log-truncated", `${reason}; decide where to go on, and set the group's offset${checkpoint}`));
+      const found = suspicionText(truncated);
+      this.fail(new ConsumerError("log-truncated", `${found}; decide where to go on, and set the group's offset${checkpoint}`));
+    } else if (silent !== undefined) {
+      this.#connection.session?.reconnect?.(suspicionText(silent));
     }
   }
 

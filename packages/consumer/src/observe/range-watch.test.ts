@@ -20,7 +20,7 @@ async function watched(answer: Answer, handledTo: bigint, forMs: number): Promis
     stuckAfterMs,
     partitions: () => [{ assignment, handledTo, startedAt: null, isAtWork: false }],
     onRanges: () => {},
-    onSuspicion: (suspicion) => reported.push(suspicionText(suspicion)),
+    onSuspicions: (suspicions) => reported.push(...suspicions.map((suspicion) => suspicionText(suspicion))),
   });
   const ranges = (): Promise<readonly LogRange[]> => answer(clock);
   watch.start({ ranges } as Partial<DriverSession> as DriverSession); // nothing else is asked of it
@@ -65,7 +65,7 @@ test("records that are handled while the answer is on its way do not look like a
     stuckAfterMs: 1_000,
     partitions: () => [{ assignment, handledTo, startedAt: null, isAtWork: false }],
     onRanges: () => {},
-    onSuspicion: (suspicion) => reported.push(suspicionText(suspicion)),
+    onSuspicions: (suspicions) => reported.push(...suspicions.map((suspicion) => suspicionText(suspicion))),
   });
   const ranges = (): Promise<readonly LogRange[]> => {
     const end = handledTo + 1n;

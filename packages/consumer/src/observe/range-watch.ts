@@ -10,8 +10,11 @@ export interface RangeWatchParts {
   readonly partitions: () => readonly WatchedPartition[];
   /** Called with every answer. */
   readonly onRanges: (ranges: readonly LogRange[]) => void;
-  /** Called for each suspicion when it arises, and again after each `stuckAfterMs` that it lasts: what was tried may not have helped. */
-  readonly onSuspicion: (suspicion: Suspicion) => void;
+  /**
+   * Called with the suspicions that have arisen, and again after each `stuckAfterMs` that they last: what was tried may not have helped. Those of
+   * one look come together: a client that does not fetch fetches none of its partitions.
+   */
+  readonly onSuspicions: (suspicions: readonly Suspicion[]) => void;
 }
 
 /** Asks the brokers at an interval where the logs end, and checks whether the consumer comes nearer. */
@@ -94,7 +97,7 @@ export class RangeWatch {
   }
 
   #tell(nowMs: number): void {
-    const { stuckAfterMs, onSuspicion } = this.#parts;
+    const { stuckAfterMs, onSuspicions } = this.#parts;
     const before = this.#reportedAtMs;
     const due = this.#suspicions.filter((suspicion) => nowMs - (before.get(nameOf(suspicion)) ?? -Infinity) >= stuckAfterMs);
     const dueNames = new Set(due.map(nameOf));
@@ -104,7 +107,9 @@ export class RangeWatch {
         return [name, dueNames.has(name) ? nowMs : (before.get(name) ?? nowMs)];
       }),
     );
-    due.forEach((suspicion) => onSuspicion(suspicion));
+    if (due.length > 0) {
+      onSuspicions(due);
+    }
   }
 }
 
