@@ -4,7 +4,7 @@ import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-ho
 import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { type Consumer, type ConsumerOptions, createConsumer } from "@cdckit/consumer";
-import { memory } from "@cdckit/testkit";
+import { memory, virtualClock } from "@cdckit/testkit";
 import { Gauge, Registry } from "prom-client";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 
@@ -132,12 +132,37 @@ test("Prometheus gets the figures of health() at each scrape", async () => {
   expect(text).toContain('cdckit_consumer_live{group="billing"} 0');
 });
 
-describe("Prometheus and several consumers", () => {
-  async function valueOf(registry: Registry, line: string): Promise<number> {
-    const found = (await registry.metrics()).split("\n").find((text) => text.startsWith(`cdckit_consumer_${line}`));
-    return Number(found?.slice(found.lastIndexOf(" ") + 1));
-  }
+async function valueOf(registry: Registry, line: string): Promise<number> {
+  const found = (await registry.metrics()).split("\n").find((text) => text.startsWith(`cdckit_consumer_${line}`));
+  return Number(found?.slice(found.lastIndexOf(" ") + 1));
+}
 
+test("Prometheus hears when the newest consumer of a group started, so that a restart is seen", async () => {
+  const registry = new Registry();
+  const clock = virtualClock();
+  /** What a scrape says while the next consumer starts. */
+  const startedAt = async (): Promise<number> => {
+    const consumer = createConsumer({
+      driver: memory({ topics: { orders: 1 }, clock }),
+      groupId: "billing",
+      topics: ["orders"],
+      signals: false,
+      clock,
+      telemetry: { prometheus: registry as never },
+    }).on("*", () => {});
+    const run = consumer.run();
+    const seconds = await valueOf(registry, 'start_time_seconds{group="billing"}');
+    void consumer.stop();
+    await clock.run(run);
+    return seconds;
+  };
+  const madeAt = clock.wallMs() / 1_000;
+  expect(await startedAt()).toBe(madeAt);
+  await clock.advance(5_000);
+  expect(await startedAt()).toBeGreaterThanOrEqual(madeAt + 5);
+});
+
+describe("Prometheus and several consumers", () => {
   test("of one group: counters are summed up, and lags of all partitions are there", async () => {
     const registry = new Registry();
     const driver = memory({ topics: { orders: 2 } });

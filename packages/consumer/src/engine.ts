@@ -113,7 +113,7 @@ export class ConsumerEngine {
         }
       },
     });
-    this.#joinMetrics = metricsOf(options.telemetry.prometheus, options.groupId, () => this.health());
+    this.#joinMetrics = metricsOf(options.telemetry.prometheus, options.groupId, () => this.health(), options.clock);
     options.userFunctions.onFailure((error) => this.fail(error));
     this.addNotes(() => options.userFunctions.reasons);
     this.addNotes(() => (this.#isSlowStop && this.phase === "draining" ? [this.#slowStopText(slowStopMs)] : []));

@@ -1,4 +1,5 @@
 import { callUser } from "../user-code/user-functions.ts";
+import type { Clock } from "../clock.ts";
 import type { Health } from "./health.ts";
 
 /** The part of a prom-client `Registry` that is used. */
@@ -18,14 +19,20 @@ interface Definition {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge";
-  readonly samples: (health: Health) => readonly Sample[];
+  readonly samples: (health: Health, member: Member) => readonly Sample[];
   /** The value of a group of which several consumers have one. */
   readonly join: (a: number, b: number) => number;
 }
 
+interface Member {
+  readonly health: () => Health;
+  /** Seconds since the epoch. */
+  readonly startedAtS: number;
+}
+
 /** The consumers of a group in this process. */
 interface Group {
-  readonly members: Set<() => Health>;
+  readonly members: Set<Member>;
   /** The counters of those that have stopped: without these the sums would fall, which Prometheus takes for a restart. */
   readonly stopped: Map<Definition, readonly Sample[]>;
 }
@@ -53,6 +60,9 @@ const definitions: readonly Definition[] = [
   gauge("ready", Math.min, "1 while it is a member of its group and nothing holds it up", ({ ready }) => [
     { labels: {}, value: ready ? 1 : 0 },
   ]),
+  gauge("start_time_seconds", Math.max, "When the newest consumer of the group started, in seconds since the epoch", (_, { startedAtS }) => [
+    { labels: {}, value: startedAtS },
+  ]),
   gauge("waits", sum, "What is waited for or tried again", ({ waits }) => [{ labels: {}, value: waits.length }]),
   gauge("longest_wait_seconds", Math.max, "How long the oldest wait lasts", ({ waits: [oldest] }) => [
     { labels: {}, value: oldest === undefined ? 0 : oldest.forMs / 1_000 },
@@ -71,7 +81,7 @@ const definitions: readonly Definition[] = [
  * except for what it has counted. Returns what is to be called when the consumer starts: one that never does is none of its group, and
  * nothing keeps it in memory.
  */
-export function metricsOf(registry: PrometheusRegistry | undefined, groupId: string, health: () => Health): () => void {
+export function metricsOf(registry: PrometheusRegistry | undefined, groupId: string, health: () => Health, clock: Pick<Clock, "wallMs">): () => void {
   if (registry === undefined) {
     return () => {};
   }
@@ -82,11 +92,25 @@ export function metricsOf(registry: PrometheusRegistry | undefined, groupId: str
     const group = groups.get(groupId) ?? { members: new Set(), stopped: new Map() };
     groups.set(groupId, group);
     for (const member of group.members) {
-      if (member().phase === "stopped") {
+      if (member.health().phase === "stopped") {
         leaveOut(member, group);
       }
     }
-    group.members.add(health);
+    group.members.add({ health: onceATurn(health), startedAtS: clock.wallMs() / 1_000 });
+  };
+}
+
+/** A scrape asks for all metrics in one turn, and a report of thousands of partitions takes milliseconds. */
+function onceATurn(health: () => Health): () => Health {
+  let latest: Health | null = null;
+  return () => {
+    if (latest === null) {
+      latest = health();
+      queueMicrotask(() => {
+        latest = null;
+      });
+    }
+    return latest;
   };
 }
 
@@ -112,21 +136,29 @@ function registerAll(registry: PrometheusRegistry): Map<string, Group> {
   return groups;
 }
 
-function leaveOut(member: () => Health, { members, stopped }: Group): void {
+function leaveOut(member: Member, { members, stopped }: Group): void {
   members.delete(member);
   for (const definition of definitions.filter(({ type }) => type === "counter")) {
-    stopped.set(definition, joined(definition, [...(stopped.get(definition) ?? []), ...definition.samples(member())]));
+    stopped.set(definition, joined(definition, [stopped.get(definition) ?? [], samplesOfMember(definition, member)]));
   }
 }
 
 function samplesOf(definition: Definition, { members, stopped }: Group): readonly Sample[] {
-  return joined(definition, [...(stopped.get(definition) ?? []), ...[...members].flatMap((health) => definition.samples(health()))]);
+  return joined(definition, [stopped.get(definition) ?? [], ...[...members].map((member) => samplesOfMember(definition, member))]);
+}
+
+function samplesOfMember(definition: Definition, member: Member): readonly Sample[] {
+  return definition.samples(member.health(), member);
 }
 
 /** One sample for each set of labels. */
-function joined({ join }: Definition, samples: readonly Sample[]): readonly Sample[] {
+function joined({ join }: Definition, lists: readonly (readonly Sample[])[]): readonly Sample[] {
+  const [only = [], ...others] = lists.filter(({ length }) => length > 0);
+  if (others.length === 0) {
+    return only; // of one consumer, no two have the same labels
+  }
   const byLabels = new Map<string, Sample>();
-  for (const { labels, value } of samples) {
+  for (const { labels, value } of [only, ...others].flat()) {
     const key = JSON.stringify(labels);
     const known = byLabels.get(key);
     byLabels.set(key, known === undefined ? { labels, value } : { labels, value: join(known.value, value) });

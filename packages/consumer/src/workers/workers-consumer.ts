@@ -53,7 +53,7 @@ class ThreadedConsumer implements WorkersConsumer {
   constructor(options: ResolvedWorkersOptions) {
     this.#options = options;
     this.#lookEveryMs = Math.min(lookEveryMs, Math.ceil(options.health.stuckAfterMs / looksPerSilence));
-    this.#joinMetrics = metricsOf(options.telemetry.prometheus, options.groupId, () => this.health());
+    this.#joinMetrics = metricsOf(options.telemetry.prometheus, options.groupId, () => this.health(), systemClock);
     bindMethods(this);
   }
 
