@@ -39,7 +39,7 @@ const server = createServer((request, response) => {
 }).listen(Number(PORT));
 
 await consumer.run().catch((error) => {
-  console.error(error.message);
+  console.error(error); // whole: its message says where, its cause why, and helpUrl what to do
   process.exitCode = 1;
 });
 server.close();

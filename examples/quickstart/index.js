@@ -26,6 +26,6 @@ consumer.on("sales.salesorderdetail", orderDetails);
 
 console.log(`following ${topic} on ${connection.brokers}`);
 await consumer.run().catch((error) => {
-  console.error(error.message);
+  console.error(error); // whole: its message says where, its cause why, and helpUrl what to do
   process.exitCode = 1;
 });

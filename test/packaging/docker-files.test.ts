@@ -1,6 +1,11 @@
-import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import process from "node:process";
+import { text as textOf } from "node:stream/consumers";
 import { readClientEnvironment } from "cdckit";
 import { validate } from "dockerfile-utils";
 import { describe, expect, test } from "vitest";
@@ -62,6 +67,29 @@ describe("the Dockerfile of a service", () => {
     expect(last).toMatch(/^CMD \["node", /m);
   });
 });
+
+const isBuilt = existsSync(join(root, "packages/cdckit/dist/index.js"));
+
+describe.skipIf(!isBuilt)(
+  "the service",
+  { meta: { skipReason: "the packages are not built: run `npm test`, or `npm run build` first" } },
+  () => {
+    test("that halts ends with the whole error in its log: the code's page, and not its message alone, which leaves the cause out", async () => {
+      const registry = createServer((_, response) => response.writeHead(404).end()).listen(0, "127.0.0.1");
+      await once(registry, "listening");
+      const { port } = registry.address() as AddressInfo; // it listens
+      const service = spawn(process.execPath, [join(root, "docker/service/index.js")], {
+        env: { ...process.env, TOPICS: "t", PORT: "0", KAFKA_BROKERS: "127.0.0.1:1", SCHEMA_REGISTRY_URL: `http://127.0.0.1:${port}` },
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+      const [log, [code]] = await Promise.all([textOf(service.stderr), once(service, "exit")]);
+      registry.close();
+      expect(log).toContain("[registry-unusable]");
+      expect(log).toMatch(/helpUrl: '\S+registry-unusable.md'/);
+      expect(code).toBe(1);
+    });
+  },
+);
 
 describe("an alert", () => {
   const runbooks = `${fileAddress(root)}docs/runbooks/`;
