@@ -21,6 +21,7 @@ import { guardedClock, guardedRandom } from "./user-code/guarded-clock.ts";
 import { guardedLogger } from "./user-code/guarded-logger.ts";
 import { UserFunctions } from "./user-code/user-functions.ts";
 import { readMember } from "./user-code/user-value.ts";
+import { lineWriter } from "./observe/line-writer.ts";
 import { stderrLogger } from "./observe/stderr-logger.ts";
 import type { Startup } from "./startup.ts";
 import { check, checkChoice, checkDelay, checkMembers, checkMethods } from "./option-checks.ts";
@@ -216,7 +217,7 @@ function resolveLogger(logger: Logger | false | undefined, clock: Clock, userFun
       "pino, an object with the methods debug, info, warn and error, or false",
     );
   }
-  const write = (line: string): void => void process.stderr.write(line);
+  const write = lineWriter(process.stderr);
   const target = logger ?? stderrLogger({ write, wallMs: () => clock.wallMs(), pid: process.pid, hostname: hostname() });
   return guardedLogger(redacting(target), userFunctions);
 }
