@@ -121,3 +121,20 @@ describe("many small batches of a stream", () => {
     expect(consumer.health().counts).toMatchObject({ handled: records / 2 });
   });
 });
+
+test("the log names a hundred of the partitions that come and go, and says how many there are", async () => {
+  const fields: { readonly count?: number; readonly partitions?: readonly string[] }[] = [];
+  const ignore = (): void => {};
+  const info = (line: object, message: string): void => void (message.startsWith("partitions ") && fields.push(line));
+  const { clock, consumer } = setUp({ partitions: 2_000, logger: { debug: ignore, info, warn: ignore, error: ignore } });
+  const running = consumer.on("*", ignore).run();
+  await clock.advance(5_000);
+  const seeking = consumer.seek({ topic: "t", partition: 0, offset: 0 });
+  await clock.advance(1_000);
+  await seeking;
+  expect(fields[0]).toMatchObject({ count: 2_000, partitions: expect.toSatisfy((named: string[]) => named.length === 100) as unknown });
+  expect(fields[1]).toMatchObject({ count: 1, partitions: [expect.stringMatching(/^t\[0\]/)] });
+  const stopping = consumer.stop();
+  await clock.advance(20_000);
+  await Promise.all([stopping, running]);
+});

@@ -73,7 +73,7 @@ export class DriverEvents implements DriverSink {
     assignments.forEach(({ topic }) => this.topics.add(topic));
     ledgers.assign(assignments);
     holds.assigned(assignments);
-    options.logger.info({ partitions: assignments.map(describe) }, "partitions assigned");
+    options.logger.info(listed(assignments), "partitions assigned");
     publish("assigned", () => ({ groupId: options.groupId, assignments }));
   }
 
@@ -91,7 +91,7 @@ export class DriverEvents implements DriverSink {
 
   async revoked(assignments: readonly PartitionAssignment[], how: "revoked" | "lost"): Promise<void> {
     const { options, ledgers, lease, committer, dispatcher, drainedInTime, settledInTime } = this.#parts;
-    options.logger.info({ partitions: assignments.map(describe), how }, "partitions go");
+    options.logger.info({ ...listed(assignments), how }, "partitions go");
     publish("revoked", () => ({ groupId: options.groupId, assignments, how }));
     // Announced before the drain. Otherwise: the drain ends, a batch that waited for the connection is taken, its records are handled here, and
     // after the last commit the next owner handles them again.
@@ -104,10 +104,7 @@ export class DriverEvents implements DriverSink {
       // At once, because not every client waits: kafkajs joins again while it still handles the answer of its heartbeat.
       void committer.commit();
       if (!(await drainedInTime(drained))) {
-        options.logger.warn(
-          { partitions: assignments.map(describe) },
-          "partitions were given up with events in flight; those events come again",
-        );
+        options.logger.warn(listed(assignments), "partitions were given up with events in flight; those events come again");
       }
       await settledInTime(committer.commit());
     }
@@ -209,6 +206,14 @@ export class DriverEvents implements DriverSink {
       call(assignments);
     }
   }
+}
+
+/** Most partitions that a line names. A member may have thousands, and collectors of logs cut long lines or refuse them. */
+const maxNamed = 100;
+
+/** Partitions as fields of a line. */
+function listed(assignments: readonly PartitionAssignment[]): { readonly count: number; readonly partitions: readonly string[] } {
+  return { count: assignments.length, partitions: assignments.slice(0, maxNamed).map(describe) };
 }
 
 /** Not with an `@`: that is before the offset of a record in every other text. */
