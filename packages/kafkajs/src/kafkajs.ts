@@ -16,6 +16,7 @@ import type { SessionParts } from "./session-parts.ts";
 import { StartDiagnosis } from "./start-diagnosis.ts";
 import { SubscriptionCheck } from "./subscription-check.ts";
 import { ClusterQuestions } from "./cluster-questions.ts";
+import { HeartbeatInterval } from "./heartbeat-interval.ts";
 import { Connections } from "./connections.ts";
 import { tapDecoders, type TappedCluster } from "./wire/decoder-tap.ts";
 import { KeptFetches } from "./wire/kept-fetches.ts";
@@ -137,14 +138,17 @@ async function join(
     isOver: () => session.isOver,
   };
   const askedTopics = new AskedTopics();
+  const heartbeatInterval = new HeartbeatInterval(tuning.heartbeatIntervalMs);
   const consumer: Consumer = client.kafka.consumer({
     groupId: subscription.groupId,
     ...inTermsOfKafkaJs(tuning),
+    heartbeatInterval: heartbeatInterval as unknown as number, // kafkajs compares it and adds it, and does nothing else with it
     allowAutoTopicCreation: false,
     partitionAssigners: [joiningAfter(gate, askedTopics.assigner(client.assigner))],
     // A join that is under way when the session ends fails later. It must not bring the member back.
     retry: { restartOnFailure: async () => !session.isOver },
   });
+  consumer.on(consumer.events.HEARTBEAT, () => heartbeatInterval.sent());
   client.connections?.watched(consumer);
   const { brokers, connections, kept, destroySockets, brokerOffsets, makeProducer } = client;
   const session: KafkaJsSession = new KafkaJsSession({
@@ -159,7 +163,7 @@ async function join(
     brokers,
     kept,
     givenUp,
-    reconnect: (why) => connections?.replace(why, Date.now()),
+    reconnect: (why) => connections?.replace(why, Number.POSITIVE_INFINITY), // those of now, also if the clock was set back since they were opened
     endFetches: () => connections?.sockets.endFetches(),
     destroySockets,
   });
@@ -175,7 +179,6 @@ function inTermsOfKafkaJs(tuning: ResolvedKafkaJsOptions["tuning"]): Omit<Consum
   return {
     sessionTimeout: tuning.sessionTimeoutMs,
     rebalanceTimeout: tuning.rebalanceTimeoutMs,
-    heartbeatInterval: tuning.heartbeatIntervalMs,
     maxBytesPerPartition: tuning.maxBytesPerPartition,
     maxBytes: tuning.maxBytes,
     maxWaitTimeInMs: tuning.maxWaitMs,
