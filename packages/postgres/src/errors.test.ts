@@ -116,3 +116,12 @@ describe("what PostgreSQL refuses", () => {
     expect(isPostgresSinkError(own)).toBe(true);
   });
 });
+
+test("a connection that pg has lost is named in pg's own words, which have no code, and nobody else's words are shown", () => {
+  const messageOf = (message: string): string => fromStatement(new Error(message), "connecting").message;
+  expect(messageOf("Connection terminated unexpectedly")).toBe(
+    "[unavailable] connecting: PostgreSQL could not be reached (Connection terminated unexpectedly); the batch is tried again",
+  );
+  expect(messageOf("timeout exceeded when trying to connect")).toContain("(timeout exceeded when trying to connect)");
+  expect(messageOf("row {secret}")).toBe("[unavailable] connecting: PostgreSQL could not be reached; the batch is tried again");
+});

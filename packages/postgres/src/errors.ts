@@ -128,7 +128,10 @@ export function fromStatement(
     return new PostgresSinkError("login-failed", `${what}: ${refusal}: ${advice}`, { cause });
   }
   if (state === null) {
-    return new PostgresSinkError("unavailable", `${what}: PostgreSQL could not be reached; the batch is tried again`, { cause: error });
+    const why = wordsOfClient(error);
+    return new PostgresSinkError("unavailable", `${what}: PostgreSQL could not be reached${why}; the batch is tried again`, {
+      cause: error,
+    });
   }
   // A serialization failure is not about a row, but its detail may quote one.
   const cause = new PostgresRefusal(error as Readonly<Record<string, unknown>>, state); // it has a code, so it is an object
@@ -210,6 +213,15 @@ const adviceByMessage: readonly (readonly [RegExp, string])[] = [
   [/^(Invalid URL|URI malformed)$/, "its address cannot be read: percent-encode what is special in user and password"],
   [/no pg_hba\.conf entry/, "the server refuses this user from here: check its pg_hba.conf"],
 ];
+
+/** What pg itself says of a connection that it has lost, or did not get in time. These sentences hold no data, and their errors no code. */
+const lostConnection =
+  /^(Connection terminated( unexpectedly| due to connection timeout)?|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client (has encountered a connection error|was closed) and is not queryable)$/;
+
+function wordsOfClient(error: unknown): string {
+  const { message } = (error ?? {}) as { readonly message?: unknown };
+  return typeof message === "string" && lostConnection.test(message) ? ` (${message})` : "";
+}
 
 /** What to change if a retry of the connection cannot help; null if it may help. */
 function loginAdvice(error: unknown, state: string | null): string | null {

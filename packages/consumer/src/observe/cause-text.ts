@@ -19,15 +19,16 @@ function isSystemCode(code: string | number): boolean {
 }
 
 /**
- * What went wrong, for a health report: the outermost message, and the innermost one if it says more. Only messages of these packages, of
- * Node and of Kafka clients are shown. Messages of an application's own errors may hold its data, so only their name and code are shown.
+ * What went wrong, for a health report: the outermost message, and the innermost one if it says more (the bare name of an error does not).
+ * Only messages of these packages, of Node and of Kafka clients are shown. Messages of an application's own errors may hold its data, so only
+ * their name and code are shown.
  * Never throws.
  */
 export function causeText(error: unknown, maxLength: number = maxWaitLength): string {
   const texts = causesOf(error).map(describe);
   const [first = String(typeof error), ...rest] = texts;
   const last = rest.at(-1);
-  const text = last === undefined || first.includes(last) ? first : `${first}: ${last}`;
+  const text = last === undefined || last === "Error" || first.includes(last) ? first : `${first}: ${last}`;
   const clean = withoutUserInfo(text);
   return clean.length > maxLength ? `${clean.slice(0, maxLength)}...` : clean;
 }

@@ -237,6 +237,11 @@ describe("waits", () => {
     ["an application's error, whose message may hold its data", new Error("bad row {secret}"), "Error"],
     ["an error with a code of its own", Object.assign(new Error("bad row"), { code: "23505" }), "Error (23505)"],
     ["a cause of the network behind it", new Error("x", { cause: refused }), "Error: connect ECONNREFUSED 127.0.0.1:5432"],
+    [
+      "a cause that has a name and nothing else",
+      Object.assign(new Error("[unavailable] no answer", { cause: new Error("x") }), { code: "unavailable" }),
+      "[unavailable] no answer",
+    ],
     ["an answer of HTTP", Object.assign(new Error("x"), { status: 503 }), "Error (503)"],
     ["what is no error", "text", "string"],
     ["credentials in an address", Object.assign(new Error("http://a:b@h failed"), { code: "EPIPE" }), "http://[redacted]@h failed"],
