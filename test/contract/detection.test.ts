@@ -239,6 +239,14 @@ describe("explain", () => {
     },
   );
 
+  test("names an envelope of two forms once, with the evidence of the form that took the value", async () => {
+    const heartbeat = { ...orderRecord(Buffer.from('{"ts_ms":5}'), { key: Buffer.from('{"serverName":"shop"}') }), topic: "beats.shop" };
+    const { candidates } = await createDecoder().explain(heartbeat);
+    expect(candidates.filter(({ layer, name }) => layer === "envelope" && name === "debezium")).toEqual([
+      { side: "value", layer: "envelope", name: "debezium", won: true, evidence: "the field ts_ms alone, which may be a heartbeat" },
+    ]);
+  });
+
   test("sees JSON behind a byte order mark, as decoding does", async () => {
     const record = orderRecord(Buffer.from('\ufeff{"a":1}'));
     const { candidates, error } = await createDecoder().explain(record);

@@ -16,6 +16,7 @@ import { canal } from "../envelope/canal/envelope.ts";
 import { cloudevents } from "../envelope/cloudevents/envelope.ts";
 import { cockroachdb } from "../envelope/cockroachdb/envelope.ts";
 import { debezium } from "../envelope/debezium/envelope.ts";
+import { keyedHeartbeat } from "../envelope/debezium/heartbeat.ts";
 import { deltaforge } from "../envelope/deltaforge/envelope.ts";
 import { dms } from "../envelope/dms/envelope.ts";
 import type { EnvelopeFormat } from "../envelope/envelope.ts";
@@ -95,6 +96,7 @@ const envelopes: readonly EnvelopeFormat[] = [
   deltaforge,
   cockroachdb,
   debezium,
+  keyedHeartbeat,
   cloudevents,
   ticdcCanalJson,
   ticdcOpenIn(ticdc.name),

@@ -45,11 +45,7 @@ function explainSide(record: KafkaRecord, side: Side, engine: Engine, outcome: O
 }
 
 function explainFramings(message: Message, engine: Engine, route: SideRoute | null): Candidate[] {
-  // A framing may have two forms (in headers and before the payload). They are reported as one candidate with one name.
-  const forms = engine.formats.framings.map((framing) => ({ name: framing.name, evidence: framing.recognise(message) }));
-  const verdicts = [...new Set(forms.map(({ name }) => name))].map(
-    (name) => forms.find((form) => form.name === name && form.evidence !== null) ?? { name, evidence: null },
-  );
+  const verdicts = byName(engine.formats.framings.map((framing) => ({ name: framing.name, evidence: framing.recognise(message) })));
   const winner = route?.framing ?? verdicts.find(({ evidence }) => evidence !== null)?.name;
   const said = { without: "it is not recognised", declined: "what it names does not read the message" };
   return judged(message.side, "framing", verdicts, winner, said, route?.declined ?? null);
@@ -59,6 +55,13 @@ interface Verdict {
   readonly name: string;
   /** The evidence by which the format was recognised, or null. */
   readonly evidence: string | null;
+}
+
+/** A format may have two forms (a framing in headers and before the payload). They are reported as one candidate with one name. */
+function byName(forms: readonly Verdict[]): readonly Verdict[] {
+  return [...new Set(forms.map(({ name }) => name))].map(
+    (name) => forms.find((form) => form.name === name && form.evidence !== null) ?? { name, evidence: null },
+  );
 }
 
 /**
@@ -173,7 +176,7 @@ function whyNotText(encoding: TextEncoding, bytes: Buffer, { formats: { textEnco
 
 function explainEnvelopes(record: KafkaRecord, { bytes }: Message, engine: Engine, route: SideRoute | null, outcome: Outcome): Candidate[] {
   const shape = route?.shape ?? shapeOfText(record, bytes, engine);
-  const verdicts = engine.formats.envelopes.map((envelope) => ({ name: envelope.name, evidence: envelope.recognise(shape) }));
+  const verdicts = byName(engine.formats.envelopes.map((envelope) => ({ name: envelope.name, evidence: envelope.recognise(shape) })));
   // An envelope may decline a value that it recognised by its shape. The events say which envelope took the value.
   const opened = outcome.error === null ? outcome.events[0]?.envelope : undefined;
   // For a value that does not decode, the names of its fields may still show its envelope. If they show none, the value is not reported as
