@@ -25,6 +25,11 @@ const signatures: readonly Signature[] = [
   { name: "Smile", bytes: [0x3a, 0x29, 0x0a], advice: setConverter },
   { name: "self-described CBOR", bytes: [0xd9, 0xd9, 0xf7], advice: "name the encoding cbor for this topic" },
   { name: "Parquet", bytes: [0x50, 0x41, 0x52, 0x31], advice: setConverter },
+  {
+    name: "a struct as Connect's StringConverter writes it",
+    bytes: [0x53, 0x74, 0x72, 0x75, 0x63, 0x74, 0x7b], // Struct{
+    advice: "nobody can read its values back: set a JSON, Avro or Protobuf converter as the connector's value.converter",
+  },
 ];
 
 /** BSON's length field and its final zero byte. */
