@@ -1,5 +1,5 @@
 import { type Columns, UNAVAILABLE } from "@cdckit/decode";
-import { holdsNumber } from "./column-type.ts";
+import { checkOf } from "./check-of.ts";
 import { PostgresSinkError } from "./errors.ts";
 import { checkNullKeys } from "./null-keys.ts";
 import type { PendingRow } from "./pending-rows.ts";
@@ -87,44 +87,12 @@ export async function writeRows(
 function arraysOf(target: Target, names: readonly string[], rows: readonly Columns[], columns: TableColumns): (string | null)[][] {
   return names.map((name) => {
     const { type, hasPlainTexts } = columns.get(name) ?? { type: "text", hasPlainTexts: true };
-    const refusesNumbers = isTime(type);
+    const check = checkOf(target, name, type);
     return rows.map((row) => {
-      if (refusesNumbers && isNumber(row[name])) {
-        throw untyped(target, name, type);
-      }
-      if (!holdsNumber(type, row[name])) {
-        throw unfit(target, name, type, row[name]);
-      }
+      check(row[name]);
       return valueText(row[name], type, hasPlainTexts);
     });
   });
-}
-
-function isTime(type: string): boolean {
-  return /^(date|time|timestamp)( |$)/.test(type);
-}
-
-function isNumber(value: unknown): boolean {
-  return typeof value === "number" || typeof value === "bigint";
-}
-
-/** PostgreSQL would read some of them: 101010 as ten past ten, where Debezium means a tenth of a second past midnight. */
-function untyped(target: Target, name: string, type: string): PostgresSinkError {
-  return new PostgresSinkError(
-    "schema-mismatch",
-    `${quoteTable(target)}: the column ${quoteName(name)} is ${type}, and a row has a number, whose unit nothing says: name the column's type in the ` +
-      "consumer's option decoder.topics (npx cdc-bench hints writes it), or let the connector write schemas or ISO texts (time.precision.mode=isostring)",
-  );
-}
-
-/** PostgreSQL would refuse the number, too, but its error has no column, and its message quotes the value. */
-function unfit(target: Target, name: string, type: string, value: unknown): PostgresSinkError {
-  const found = typeof value === "bigint" || Number.isInteger(value) ? "an integer out of its range" : "a number that is no integer";
-  return new PostgresSinkError(
-    "schema-mismatch",
-    `${quoteTable(target)}: the column ${quoteName(name)} is ${type}, and a row has ${found}: alter the column to numeric, or let the sink ` +
-      "widen it (widen: true)",
-  );
 }
 
 /** Each column is one list of texts, cast to the column's type, so that the statement is the same for any number of rows. */

@@ -1,0 +1,73 @@
+import { holdsNumber } from "./column-type.ts";
+import { PostgresSinkError } from "./errors.ts";
+import { quoteName, quoteTable } from "./quote.ts";
+import type { Target } from "./tables.ts";
+
+/**
+ * The check of a column's values. It refuses what PostgreSQL would read as another value, or refuse without naming the column: a number without a
+ * unit in a column of times, a text of bytes in some form, a number that the column does not hold. The items of an array are checked as values of
+ * a column of their type.
+ */
+export function checkOf(target: Target, name: string, type: string): (value: unknown) => void {
+  const items = type.endsWith("[]") ? type.slice(0, -2) : type;
+  const refusesNumbers = isTime(items);
+  const refusesTexts = items === "bytea";
+  return (value) => {
+    if (refusesNumbers && hasPart(value, isNumber)) {
+      throw untyped(target, name, type);
+    }
+    if (refusesTexts && hasPart(value, isBytesInUnknownForm)) {
+      throw spelled(target, name, type);
+    }
+    if (!holdsNumber(type, value)) {
+      throw unfit(target, name, type, value);
+    }
+  };
+}
+
+/** Whether a value, or an item of it if it is a list, is of such a kind. */
+function hasPart(value: unknown, isOfKind: (part: unknown) => boolean): boolean {
+  return Array.isArray(value) ? value.some((item) => hasPart(item, isOfKind)) : isOfKind(value);
+}
+
+function isTime(type: string): boolean {
+  return /^(date|time|timestamp)( |$)/.test(type);
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === "number" || typeof value === "bigint";
+}
+
+/** A text in PostgreSQL's own form is what it says, and one without characters stands for no bytes in every form. */
+function isBytesInUnknownForm(value: unknown): boolean {
+  return typeof value === "string" && value !== "" && !/^\\x([\da-f]{2})*$/i.test(value);
+}
+
+/** PostgreSQL would read some of them: 101010 as ten past ten, where Debezium means a tenth of a second past midnight. */
+function untyped(target: Target, name: string, type: string): PostgresSinkError {
+  return new PostgresSinkError(
+    "schema-mismatch",
+    `${quoteTable(target)}: the column ${quoteName(name)} is ${type}, and a row has a number, whose unit nothing says: name the column's type in the ` +
+      "consumer's option decoder.topics (npx cdc-bench hints writes it), or let the connector write schemas or ISO texts (time.precision.mode=isostring)",
+  );
+}
+
+/** PostgreSQL would keep the characters of the text as the bytes: those of `3q2+7w==`, where Debezium means `\xdeadbeef`. */
+function spelled(target: Target, name: string, type: string): PostgresSinkError {
+  return new PostgresSinkError(
+    "schema-mismatch",
+    `${quoteTable(target)}: the column ${quoteName(name)} is ${type}, and a row has a text, which may stand for bytes in base64 or in hex: let the ` +
+      "connector write bytes (binary.handling.mode=bytes) and schemas, or name the column's type \"bytes\" in the consumer's option decoder.topics if it " +
+      "is base64 in JSON without schemas, or make the column text",
+  );
+}
+
+/** PostgreSQL would refuse the number, too, but its error has no column, and its message quotes the value. */
+function unfit(target: Target, name: string, type: string, value: unknown): PostgresSinkError {
+  const found = typeof value === "bigint" || Number.isInteger(value) ? "an integer out of its range" : "a number that is no integer";
+  return new PostgresSinkError(
+    "schema-mismatch",
+    `${quoteTable(target)}: the column ${quoteName(name)} is ${type}, and a row has ${found}: alter the column to numeric, or let the sink ` +
+      "widen it (widen: true)",
+  );
+}
