@@ -178,6 +178,16 @@ describe("rows", () => {
     expect(() => postgres({ truncate: "always" as never })).toThrow('truncate must be "apply", "ignore" or "halt"');
   });
 
+  test.each(["Struct{id=1}", 1])("whose key is the single value %s are refused, and the converter is named", async (key) => {
+    const sink = await claimed();
+    const refused: unknown = await apply(sink, 1n, { ...created(1), key } as CdcEvent).catch((reason: unknown) => reason);
+    expect(refused).toMatchObject({ code: "key-missing", retriable: false });
+    expect((refused as Error).message).toMatch(
+      /^\[key-missing\] a change of public\.orders has no key with named columns: .*StringConverter/,
+    );
+    expect((refused as Error).message).not.toContain(String(key));
+  });
+
   test("without a key are refused, and nothing is written", async () => {
     const sink = await claimed();
     const refused = apply(sink, 2n, created(1), change("create", null as unknown as Columns, { id: 2 }));
@@ -718,6 +728,33 @@ describe("tables", () => {
     );
   });
 
+  test("refuse a number in an array of times", async () => {
+    await pool.query("create schema copy; create table copy.orders (id bigint primary key, n time[])");
+    const sink = await claimed({ create: false });
+    const refused = apply(sink, 1n, created(1, { n: ["10:00:00", null, 101_010] }));
+    await expect(refused).rejects.toMatchObject({ code: "schema-mismatch", retriable: false });
+  });
+
+  test.each<[string, string, unknown]>([
+    ["base64", "bytea", "3q2+7w=="],
+    ["hex", "bytea", "deadbeef"],
+    ["base64 in an array", "bytea[]", ["3q2+7w=="]],
+  ])("refuse a text of bytes in %s in a column of %s, because PostgreSQL would keep its characters", async (_form, type, n) => {
+    await pool.query(`create schema copy; create table copy.orders (id bigint primary key, n ${type})`);
+    const sink = await claimed({ create: false });
+    const refused: unknown = await apply(sink, 1n, created(1, { n })).catch((reason: unknown) => reason);
+    expect(refused).toMatchObject({ code: "schema-mismatch", retriable: false });
+    expect((refused as Error).message).toMatch(/the column "n" is bytea.*, and a row has a text, .* base64 or in hex: .*decoder\.topics/);
+    expect((refused as Error).message).not.toContain(String(n));
+  });
+
+  test("take a text of bytes that is in PostgreSQL's own form, or empty", async () => {
+    await pool.query("create schema copy; create table copy.orders (id bigint primary key, n bytea)");
+    const sink = await claimed({ create: false });
+    await apply(sink, 2n, created(1, { n: "\\xDEad" }), created(2, { n: "" }));
+    expect(await rows("select n::text from copy.orders order by id")).toEqual([{ n: "\\xdead" }, { n: "\\x" }]);
+  });
+
   test.each([
     ["5.5", "bigint", "integer"],
     ["many", "numeric", "number"],
@@ -775,33 +812,6 @@ describe("tables", () => {
          create table copy.customers (id text primary key, name text, points real)`,
       );
       const sink = await claimed({ create: false });
-  test("refuse a number in an array of times", async () => {
-    await pool.query("create schema copy; create table copy.orders (id bigint primary key, n time[])");
-    const sink = await claimed({ create: false });
-    const refused = apply(sink, 1n, created(1, { n: ["10:00:00", null, 101_010] }));
-    await expect(refused).rejects.toMatchObject({ code: "schema-mismatch", retriable: false });
-  });
-
-  test.each<[string, string, unknown]>([
-    ["base64", "bytea", "3q2+7w=="],
-    ["hex", "bytea", "deadbeef"],
-    ["base64 in an array", "bytea[]", ["3q2+7w=="]],
-  ])("refuse a text of bytes in %s in a column of %s, because PostgreSQL would keep its characters", async (_form, type, n) => {
-    await pool.query(`create schema copy; create table copy.orders (id bigint primary key, n ${type})`);
-    const sink = await claimed({ create: false });
-    const refused: unknown = await apply(sink, 1n, created(1, { n })).catch((reason: unknown) => reason);
-    expect(refused).toMatchObject({ code: "schema-mismatch", retriable: false });
-    expect((refused as Error).message).toMatch(/the column "n" is bytea.*, and a row has a text, .* base64 or in hex: .*decoder\.topics/);
-    expect((refused as Error).message).not.toContain(String(n));
-  });
-
-  test("take a text of bytes that is in PostgreSQL's own form, or empty", async () => {
-    await pool.query("create schema copy; create table copy.orders (id bigint primary key, n bytea)");
-    const sink = await claimed({ create: false });
-    await apply(sink, 2n, created(1, { n: "\\xDEad" }), created(2, { n: "" }));
-    expect(await rows("select n::text from copy.orders order by id")).toEqual([{ n: "\\xdead" }, { n: "\\x" }]);
-  });
-
       const decoder = createDecoder({ onSchema: (seen) => sink.schemaSeen(seen) });
       const first = await decoder.decode(messageOf("orders", orders, { id: 1, placed: 5, note: "a" }));
       const second = await decoder.decode(messageOf("customers", customers, { id: "c1", name: "Ada", points: 1.5 }));

@@ -161,10 +161,13 @@ function movedFrom(before: Columns | null, key: Columns): Columns | null {
 
 function keyOf(key: unknown, table: TableName): Columns {
   if (!isKey(key)) {
+    const advice =
+      (key ?? null) === null
+        ? "give the source table a primary key, or set message.key.columns of the connector"
+        : "its key is a single value, as StringConverter and ExtractField$Key leave it: let the connector write the columns of the key, in JSON or Avro";
     throw new PostgresSinkError(
       "key-missing",
-      `a change of ${shownName(table)} has no key with named columns: give the source table a primary key, or set message.key.columns of the ` +
-        "connector, or leave the table out: tableFor answers null for it",
+      `a change of ${shownName(table)} has no key with named columns: ${advice}, or leave the table out: tableFor answers null for it`,
     );
   }
   return key;
