@@ -178,6 +178,53 @@ describe("rows", () => {
     expect(() => postgres({ truncate: "always" as never })).toThrow('truncate must be "apply", "ignore" or "halt"');
   });
 
+  describe("of a table that has rows of several source tables, of which one is truncated,", () => {
+    const tableFor = (): { name: string } => ({ name: "orders" });
+    const of = (name: string, event: CdcEvent): CdcEvent => ({ ...event, table: { schema: "public", name } }) as CdcEvent;
+    const truncate = (name: string): CdcEvent => of(name, { ...change("delete", { id: 1 }, null), kind: "truncate" } as CdcEvent);
+
+    test("stay, because the other tables were not: the truncate is refused", async () => {
+      const sink = await claimed({ tableFor });
+      await apply(sink, 2n, of("orders_1", created(1)), of("orders_2", created(2)));
+      const refused: unknown = await apply(sink, 3n, truncate("orders_1")).catch((reason: unknown) => reason);
+      expect(refused).toMatchObject({ code: "truncate-refused", retriable: false });
+      expect((refused as Error).message).toContain('"copy"."orders" was truncated, and the table has rows of other source tables, too');
+      expect((await rows()).map(({ id }) => id)).toEqual(["1", "2"]);
+    });
+
+    test("stay if the other rows come in the same batch, or before a restart", async () => {
+      const sink = await claimed({ tableFor });
+      const both = [of("orders_2", created(2)), truncate("orders_1")];
+      await expect(apply(sink, 2n, ...both)).rejects.toMatchObject({ code: "truncate-refused" });
+      await apply(sink, 1n, of("orders_1", created(1)));
+      const restarted = await claimed({ tableFor });
+      await apply(restarted, 2n, of("orders_2", created(2)));
+      await expect(apply(restarted, 3n, truncate("orders_2"))).rejects.toMatchObject({ code: "truncate-refused" });
+      expect((await rows()).map(({ id }) => id)).toEqual(["1", "2"]);
+    });
+
+    test("stay if the other rows came through another topic, to another member", async () => {
+      const sink = await claimed({ tableFor });
+      await apply(sink, 1n, of("orders_1", created(1)));
+      const other = { topic: "shop.public.orders_2", partition: 0, epoch: 1 };
+      const member = sinkOf({ tableFor });
+      await member.claim("g", [other]);
+      const elsewhere = { ...of("orders_2", created(2)), record: { topic: other.topic } } as CdcEvent;
+      await member.apply({ assignment: other, events: [elsewhere], nextOffset: 1n });
+      const refused: unknown = await apply(sink, 2n, truncate("orders_1")).catch((reason: unknown) => reason);
+      expect(refused).toMatchObject({ code: "truncate-refused" });
+      expect((refused as Error).message).toContain("the table has rows of other topics, too");
+      expect((await rows()).map(({ id }) => id)).toEqual(["1", "2"]);
+    });
+
+    test("go if all of them came from the table that is truncated, whatever parts of its name a message says", async () => {
+      const sink = await claimed({ tableFor });
+      const named = { ...created(2), table: { database: "shop", schema: "public", name: "orders_1" } } as CdcEvent;
+      await apply(sink, 4n, of("orders_1", created(1)), named, truncate("orders_1"), of("orders_1", created(3)));
+      expect((await rows()).map(({ id }) => id)).toEqual(["3"]);
+    });
+  });
+
   test.each(["Struct{id=1}", 1])("whose key is the single value %s are refused, and the converter is named", async (key) => {
     const sink = await claimed();
     const refused: unknown = await apply(sink, 1n, { ...created(1), key } as CdcEvent).catch((reason: unknown) => reason);

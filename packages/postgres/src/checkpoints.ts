@@ -2,6 +2,7 @@ import type { OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
 import { createSchema } from "./create-schema.ts";
 import { PostgresSinkError } from "./errors.ts";
 import { quoteTable } from "./quote.ts";
+import type { Target } from "./tables.ts";
 import type { TopicFacts } from "./topic-tables.ts";
 import type { Statements } from "./transaction.ts";
 
@@ -125,6 +126,18 @@ export class Checkpoints {
     const { rows } = await statements.query({
       text: `select from ${this.#table} where group_id = $1 and sink = $2 and topic = $3 and partition <> $4 limit 1`,
       values: [groupId, this.#scope.sink, assignment.topic, assignment.partition],
+    });
+    return rows.length > 0;
+  }
+
+  /** Whether changes of another topic went to the table, by any member of the group. */
+  async hasOtherTopics(statements: Statements, assignment: PartitionAssignment, { schema, name }: Target): Promise<boolean> {
+    const groupId = this.#claims.get(assignment)?.groupId ?? "";
+    const { rows } = await statements.query({
+      text:
+        `select from ${this.#table} where group_id = $1 and sink = $2 and topic <> $3 ` +
+        "and (topic_tables -> 'changes' @> $4::jsonb or topic_tables -> 'rows' @> $4::jsonb) limit 1",
+      values: [groupId, this.#scope.sink, assignment.topic, JSON.stringify([{ schema, name }])],
     });
     return rows.length > 0;
   }

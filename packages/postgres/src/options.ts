@@ -85,8 +85,9 @@ export interface PostgresOptions {
   readonly widen?: boolean;
   /**
    * What is done if a source table is truncated. `"apply"` empties the target, `"ignore"` keeps its rows, and `"halt"` refuses the record with
-   * `truncate-refused`. A truncate is in one partition of its topic: by default it is refused if the topic is known to have others.
-   * @default `"halt"` if the topic has several partitions, otherwise `"apply"`
+   * `truncate-refused`. By default it is refused if the topic is known to have several partitions, because it is in one of them, and if the
+   * target is known to have rows of other source tables (`tableFor`), because they were not truncated.
+   * @default `"halt"` if the topic has several partitions, or the target several source tables, otherwise `"apply"`
    */
   readonly truncate?: "apply" | "ignore" | "halt";
   /**

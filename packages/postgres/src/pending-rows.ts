@@ -82,7 +82,7 @@ export function pendingTables(
     const open = openOf(target);
     open.sources.set(sourceName(event.table), event.table);
     if (event.kind !== "truncate") {
-      topics.note(event, keyNameOf(event.key), target);
+      topics.note(event, event.table, keyNameOf(event.key), target);
     }
     add(event, event.table, open);
   }

@@ -36,7 +36,7 @@ class RowSink implements PostgresSink {
   readonly #checkpoints: Checkpoints;
   readonly #targets: Targets;
   readonly #tables: Tables;
-  readonly #topics: TopicTables = new TopicTables();
+  readonly #topics: TopicTables;
   /** By assignment: what its checkpoint says of the topic's tables. */
   readonly #kept = new WeakMap<PartitionAssignment, TopicFacts>();
   /** Topics with several partitions, as far as this member has met one above 0. */
@@ -49,6 +49,7 @@ class RowSink implements PostgresSink {
     this.host = hostOf(options, process.env);
     this.#options = options;
     this.#targets = new Targets(options);
+    this.#topics = new TopicTables({ keepsSources: options.tableFor !== null });
     this.#tables = new Tables(options);
     this.#transactions = new Transactions(options.statementTimeoutMs);
     this.#checkpoints = new Checkpoints({ schema: options.schema, table: options.checkpointTable, sink: options.name });
@@ -116,7 +117,7 @@ class RowSink implements PostgresSink {
         }
         for (const table of tables) {
           if (table.isTruncated) {
-            await this.#checkTruncate(statements, assignment, table.target);
+            await this.#checkTruncate(statements, assignment, table);
           }
           if (await this.#write(statements.labelled(`writing to ${quoteTable(table.target)}`), table)) {
             changed.push(table.target);
@@ -139,26 +140,44 @@ class RowSink implements PostgresSink {
     }
   }
 
-  /** A truncate is in one partition. The other ones may be ahead of it, and their rows of after it would be emptied away, too. */
-  async #checkTruncate(statements: Statements, assignment: PartitionAssignment, target: Target): Promise<void> {
-    const { truncate, keepsCheckpoints } = this.#options;
-    if (truncate === "apply") {
+  /**
+   * A truncate is in one partition. The other ones may be ahead of it, and their rows of after it would be emptied away, too. So would the rows of
+   * other source tables, if the table has any.
+   */
+  async #checkTruncate(statements: Statements, assignment: PartitionAssignment, { target, sources }: PendingTable): Promise<void> {
+    if (this.#options.truncate === "apply") {
       return;
     }
-    const { topic } = assignment;
-    const hasSeveral =
-      truncate === null &&
-      (this.#divided.has(topic) || (keepsCheckpoints && (await this.#checkpoints.hasOtherPartitions(statements, assignment))));
-    if (hasSeveral || truncate === "halt") {
-      const why = hasSeveral
-        ? `${topic} has several partitions, whose rows of after the truncate may be in the table already`
-        : "the sink was told to refuse it";
+    const lost = this.#options.truncate === "halt" ? null : await this.#whatTruncateLoses(statements, assignment, target, sources);
+    if (lost !== null || this.#options.truncate === "halt") {
+      const { why = "the sink was told to refuse it", instead = "give the topic one partition" } = lost ?? {};
       throw new PostgresSinkError(
         "truncate-refused",
         `the source table of ${quoteTable(target)} was truncated, and ${why}: choose by the sink's option truncate ("apply" empties the table, "ignore" ` +
-          "keeps its rows), give the topic one partition, or let the connector leave truncates out (skipped.operations=t)",
+          `keeps its rows), ${instead}, or let the connector leave truncates out (skipped.operations=t)`,
       );
     }
+  }
+
+  /** What would be lost if the table were emptied, and how it is avoided; null if nothing is known that would be. */
+  async #whatTruncateLoses(
+    statements: Statements,
+    assignment: PartitionAssignment,
+    target: Target,
+    sources: PendingTable["sources"],
+  ): Promise<{ readonly why: string; readonly instead: string } | null> {
+    const { topic } = assignment;
+    const { keepsCheckpoints } = this.#options;
+    if (this.#divided.has(topic) || (keepsCheckpoints && (await this.#checkpoints.hasOtherPartitions(statements, assignment)))) {
+      const why = `${topic} has several partitions, whose rows of after the truncate may be in the table already`;
+      return { why, instead: "give the topic one partition" };
+    }
+    const instead = "give the source table a table of its own by tableFor";
+    if (this.#topics.isShared(target, sources.values())) {
+      return { why: "the table has rows of other source tables, too", instead };
+    }
+    const isOfTopics = keepsCheckpoints && (await this.#checkpoints.hasOtherTopics(statements, assignment, target));
+    return isOfTopics ? { why: "the table has rows of other topics, too", instead } : null;
   }
 
   async close(): Promise<void> {

@@ -45,6 +45,11 @@ export function sourceName({ database, schema, name }: TableName): string {
   return JSON.stringify([database, schema, name]);
 }
 
+/** Whether two names are certainly of two source tables. */
+export function isAnotherTable(first: TableName, other: TableName): boolean {
+  return first.name !== other.name || isAnother(first.schema, other.schema) || isAnother(first.database, other.database);
+}
+
 /** A message need not say every part of its table's name. */
 function isAnother(first: string | undefined, part: string | undefined): boolean {
   return first !== undefined && part !== undefined && first !== part;

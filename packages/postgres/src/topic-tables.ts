@@ -1,8 +1,9 @@
 import type { PartitionAssignment } from "@cdckit/consumer";
-import type { ChangeEvent, RowEvent, TombstoneEvent } from "@cdckit/decode";
+import type { ChangeEvent, RowEvent, TableName, TombstoneEvent } from "@cdckit/decode";
 import { PostgresSinkError } from "./errors.ts";
 import { quoteTable } from "./quote.ts";
 import type { Target } from "./tables.ts";
+import { isAnotherTable } from "./targets.ts";
 
 /**
  * To which tables the rows of a topic went. Two of each are enough: from then on, a topic's tombstones say no table. Kept with the checkpoint of
@@ -13,10 +14,19 @@ export interface TopicFacts {
   readonly rows: readonly Target[];
   /** Of changes in an envelope: a tombstone comes after their delete. */
   readonly changes: readonly Target[];
+  /** Of which source tables the rows were, if the user's `tableFor` may have written several to one. Absent in what older versions have kept. */
+  readonly sources?: readonly SourcesOf[];
+}
+
+/** A table, and the first two source tables of its rows: shards, say, or partitions. */
+interface SourcesOf extends Target {
+  readonly tables: readonly TableName[];
 }
 
 const noFacts: TopicFacts = Object.freeze({ rows: [], changes: [] });
 const maxTables = 2;
+/** Of one topic whose source tables are kept. */
+const maxTargets = 100;
 /** A tombstone comes right after its delete. Between them are records of other connectors that write to the same partition, at most. */
 const maxDeletes = 1_000;
 
@@ -32,8 +42,15 @@ export class TopicTables {
   readonly #topics = new Map<string, TopicFacts>();
   /** By partition and key: the table of the last delete. */
   readonly #deletes = new Map<string, Map<string, Target>>();
+  readonly #keepsSources: boolean;
+  #lastSource: TableName | null = null;
   /** Topics of which earlier rows may have gone to tables that are not known here. */
   readonly #incomplete = new Set<string>();
+
+  /** `keepsSources`: whether rows of several source tables may go to one table. */
+  constructor({ keepsSources }: { readonly keepsSources: boolean }) {
+    this.#keepsSources = keepsSources;
+  }
 
   /** A partition was claimed. `facts`: what its checkpoint says; null if nobody kept it. Another member may have had it meanwhile. */
   claimed({ topic, partition }: PartitionAssignment, facts: TopicFacts | null): void {
@@ -47,6 +64,9 @@ export class TopicTables {
     for (const target of facts?.changes ?? []) {
       this.#add(topic, "changes", target);
     }
+    for (const { tables, ...target } of facts?.sources ?? []) {
+      tables.forEach((table) => this.#addSource(topic, target, table));
+    }
   }
 
   factsOf(topic: string): TopicFacts {
@@ -58,8 +78,18 @@ export class TopicTables {
     return !this.#incomplete.has(topic);
   }
 
-  /** Notes to which table a row goes, or is deleted from. */
-  note(event: ChangeEvent | RowEvent, keyName: string | null, target: Target): void {
+  /** Whether the table is known to have rows of another source table than one of these. */
+  isShared(target: Target, sources: Iterable<TableName>): boolean {
+    const known = [...this.#topics.values()].flatMap((facts) => facts.sources?.find((one) => isSame(one, target))?.tables ?? []);
+    return [...sources].some((source) => known.some((table) => isAnotherTable(table, source)));
+  }
+
+  /** Notes to which table a row goes, or is deleted from. `table` is its source table. */
+  note(event: ChangeEvent | RowEvent, table: TableName, keyName: string | null, target: Target): void {
+    if (this.#keepsSources && table !== this.#lastSource) {
+      this.#lastSource = table; // most events have the same name as the last one
+      this.#addSource(event.record.topic, target, table);
+    }
     const isBare = event.kind === "row" || event.envelope === "flattened";
     this.#add(event.record.topic, isBare ? "rows" : "changes", target);
     if (event.kind === "change" && event.op === "delete" && keyName !== null) {
@@ -96,11 +126,22 @@ export class TopicTables {
     return rows.length === 0 && isOther && !this.isComplete(topic) ? null : { target: only, isGuess: false };
   }
 
-  #add(topic: string, form: keyof TopicFacts, target: Target): void {
+  #add(topic: string, form: "rows" | "changes", target: Target): void {
     const facts = this.factsOf(topic);
     const known = facts[form];
-    if (known.length < maxTables && !known.some((one) => one.name === target.name && one.schema === target.schema)) {
+    if (known.length < maxTables && !known.some((one) => isSame(one, target))) {
       this.#topics.set(topic, { ...facts, [form]: [...known, { schema: target.schema, name: target.name }] });
+    }
+  }
+
+  #addSource(topic: string, { schema, name }: Target, table: TableName): void {
+    const facts = this.factsOf(topic);
+    const { sources = [] } = facts;
+    const tables = sources.find((one) => isSame(one, { schema, name }))?.tables ?? [];
+    const isNew = tables.length < maxTables && tables.every((known) => isAnotherTable(known, table));
+    if (isNew && (tables.length > 0 || sources.length < maxTargets)) {
+      const others = sources.filter((one) => !isSame(one, { schema, name }));
+      this.#topics.set(topic, { ...facts, sources: [...others, { schema, name, tables: [...tables, table] }] });
     }
   }
 
@@ -129,6 +170,10 @@ export function tableUnknown({ record: { topic, partition, offset } }: Tombstone
 /** Otherwise a header or a hint says the table. */
 function isNamedByTopic({ table, record: { topic } }: TombstoneEvent): boolean {
   return table?.name === topic.slice(topic.lastIndexOf(".") + 1);
+}
+
+function isSame(one: Target, other: Target): boolean {
+  return one.name === other.name && one.schema === other.schema;
 }
 
 function partitionOf(topic: string, partition: number): string {
