@@ -171,6 +171,15 @@ describe("no position", () => {
     expect(positionOf(eventOf(source))).toBe(null);
   });
 
+  test("a flattened row that a snapshot read, of which only the operation says so", () => {
+    const flattened = (op: string): CdcEvent => {
+      const row = { id: 1, __op: op, __connector: "postgresql", __name: "p", __txId: 7, __lsn: 5 };
+      return (createDecoder().decode(recordOf(JSON.stringify(row))) as readonly CdcEvent[])[0] as CdcEvent;
+    };
+    expect(positionOf(flattened("u"))).toMatchObject({ connector: "postgresql", parts: ["7", "5", null, "0"] });
+    expect(positionOf(flattened("r"))).toBe(null);
+  });
+
   test("an event without a source", () => {
     const record = recordOf(null, { offset: 1n, timestamp: 1n });
     expect(positionOf((createDecoder().decode(record) as readonly CdcEvent[])[0] as CdcEvent)).toBe(null);

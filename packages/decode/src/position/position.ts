@@ -1,4 +1,4 @@
-import type { CdcEvent } from "../event.ts";
+import type { CdcEvent, ChangeEvent, MessageEvent, TruncateEvent } from "../event.ts";
 import { orderNamed, ordersOf } from "./orders.ts";
 
 /**
@@ -29,7 +29,7 @@ export function positionOf(event: CdcEvent): SourcePosition | null {
     return null;
   }
   const { source, transaction } = event;
-  if (source.snapshot !== false) {
+  if (isOfSnapshot(event)) {
     return null;
   }
   const change = {
@@ -47,6 +47,11 @@ export function positionOf(event: CdcEvent): SourcePosition | null {
     }
   }
   return null;
+}
+
+/** Whether a snapshot read the row. A flattened row may say so by its operation alone. */
+export function isOfSnapshot(event: ChangeEvent | TruncateEvent | MessageEvent): boolean {
+  return event.source.snapshot !== false || (event.kind === "change" && event.op === "read");
 }
 
 /**

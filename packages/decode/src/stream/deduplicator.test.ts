@@ -72,6 +72,13 @@ describe("these are never duplicates:", () => {
     expect(kept(events)).toEqual(events);
   });
 
+  test("a flattened row that an incremental snapshot read, of which only the operation says so", () => {
+    const flattened = (op: string, id: number, lsn: number): CdcEvent => eventOf("s.public.a", { id }, { id, __op: op, __table: "a", __lsn: lsn });
+    const events = [flattened("u", 1, 5), flattened("r", 2, 4), flattened("r", 2, 4), flattened("u", 1, 6)];
+    expect(kept(events)).toEqual(events);
+    expect(kept([...events, flattened("u", 1, 6)])).toEqual(events);
+  });
+
   test("changes that were forgotten because of the limits", () => {
     expect(kept([at(1), at(1, 1, "u", "b"), at(1)], { maxPositions: 1 }).length).toBe(3);
     expect(kept([at(1, 1), at(1, 2), at(1, 2)], { maxAtPosition: 1 }).length).toBe(3);

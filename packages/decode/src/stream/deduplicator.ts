@@ -1,4 +1,5 @@
 import type { CdcEvent, ChangeEvent } from "../event.ts";
+import { isOfSnapshot } from "../position/position.ts";
 import { resolveBounds } from "./bounds.ts";
 import { canonicalText } from "./canonical-text.ts";
 import { RecentMap } from "../recent-map.ts";
@@ -61,7 +62,7 @@ export class Deduplicator<Position> {
 
   /** Whether the event was seen before. If not, its position is remembered, so call this once per event. */
   isDuplicate(event: CdcEvent): boolean {
-    if (event.kind !== "change" || event.source.snapshot !== false) {
+    if (event.kind !== "change" || isOfSnapshot(event)) {
       return false;
     }
     const position = this.#positions.positionOf(event);
