@@ -25,7 +25,10 @@ export type AssembledItem =
 
 /** All events of one transaction of the source. */
 export interface AssembledTransaction {
-  /** The transaction, as `transaction.id` of its events names it. */
+  /**
+   * The transaction, as `transaction.id` of its events names it. Of PostgreSQL's `<transaction>:<LSN>`, whose LSN is another in each event, it is
+   * the first part.
+   */
   readonly id: string;
   /** The events in the order of `transaction.totalOrder`. They are detached, so they keep no fetched batch in memory. */
   readonly events: readonly TransactionalEvent[];

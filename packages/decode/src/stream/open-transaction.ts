@@ -92,12 +92,17 @@ function expectedOf({ eventCount, dataCollections }: TransactionEvent, includes:
 
 /** The collection that an event counts for, by its name in the END record: `schema.table`, `database.table`, or all three. */
 function collectionOf(event: TransactionalEvent, collections: ReadonlyMap<string, number>): string {
-  const names = event.kind === "message" ? [messageCollection] : namesOf(event.table);
+  const names = event.kind === "message" ? [...collections.keys()].filter(isOfMessages) : namesOf(event.table);
   return names.find((name) => collections.has(name)) ?? event.record.topic;
 }
 
-/** The collection that PostgreSQL's logical messages count for. */
-const messageCollection = "LOGICAL_DECODING_MESSAGE";
+/**
+ * The collection that PostgreSQL's logical messages count for. Debezium 3.5 writes a Java object's name in its place, which ends in another number
+ * each time: `io.debezium.connector.postgresql.LogicalDecodingMessageMonitor$LogicalDecodingMessageId@5f3a`.
+ */
+function isOfMessages(collection: string): boolean {
+  return collection === "LOGICAL_DECODING_MESSAGE" || /LogicalDecodingMessageId@[0-9a-f]+$/.test(collection);
+}
 
 function namesOf({ database, schema, name }: TableName): readonly string[] {
   return [

@@ -105,10 +105,11 @@ export class TransactionAssembler {
   }
 
   #addBoundary(event: TransactionEvent, nowMs: number): readonly AssembledItem[] {
-    if (this.#settled.get(event.id) !== undefined) {
+    const id = sharedId(event.id);
+    if (this.#settled.get(id) !== undefined) {
       return []; // its transaction came out earlier
     }
-    const open = this.#openFor(event.id, event, nowMs);
+    const open = this.#openFor(id, event, nowMs);
     if (event.status === "begin") {
       open.begin(event);
       return [];
@@ -118,11 +119,12 @@ export class TransactionAssembler {
   }
 
   #addPart(event: TransactionalEvent, position: TransactionPosition, nowMs: number): readonly AssembledItem[] {
-    const settled = this.#settled.get(position.id);
+    const id = sharedId(position.id);
+    const settled = this.#settled.get(id);
     if (settled !== undefined) {
       return [{ kind: "single", event, reason: settled === "complete" ? "duplicate" : "late" }];
     }
-    if (this.#open.get(position.id)?.has(position.totalOrder) === true) {
+    if (this.#open.get(id)?.has(position.totalOrder) === true) {
       return [{ kind: "single", event, reason: "duplicate" }];
     }
     const bytes = (event.record.key?.length ?? 0) + (event.record.value?.length ?? 0);
@@ -134,7 +136,7 @@ export class TransactionAssembler {
         "maxBufferedEvents, maxBufferedBytes",
       );
     }
-    const open = this.#openFor(position.id, event, nowMs);
+    const open = this.#openFor(id, event, nowMs);
     open.add(event.detach(), position.totalOrder, bytes);
     this.#bufferedEvents++;
     this.#bufferedBytes += bytes;
@@ -169,6 +171,14 @@ export class TransactionAssembler {
     this.#bufferedBytes -= open.bytes;
     return open.assembled();
   }
+}
+
+/**
+ * The part of a transaction's id that its boundaries and its events share. PostgreSQL's connector writes `<transaction>:<LSN>`, with an LSN of its
+ * own in each of them. All other connectors write one id, and none that looks like this.
+ */
+function sharedId(id: string): string {
+  return /^(\d{1,20}):\d{1,20}$/.exec(id)?.[1] ?? id;
 }
 
 const defaults = Object.freeze({
