@@ -18,9 +18,12 @@ export function debeziumNamespace(typeName: string | null): string | null {
   return match?.[1] ?? null;
 }
 
-/** Whether a namespace is the one that Debezium derives from the name of this topic. */
+/**
+ * Whether a namespace is the one that Debezium derives from the name of this topic. The topic may have escapes of its own
+ * (`DefaultUnicodeTopicNamingStrategy`), whose `_` are then escaped once more.
+ */
 export function belongsToTopic(namespace: string, topic: string): boolean {
-  return adjusted(namespace) === adjusted(topic);
+  return adjusted(namespace) === adjusted(topic) || unescapedName(namespace) === topic;
 }
 
 /** Whether a namespace ends in the table that the bytes name. Topics may be routed to other names, so the topic alone does not decide. */
