@@ -9,6 +9,20 @@ export function quote(text: string): string {
   return JSON.stringify(text).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }
 
+/** An expression that says whether a value is one of these numbers. Numbers that follow each other are compared as a range. */
+export function oneOf(value: string, numbers: readonly number[]): string {
+  const ranges: [from: number, to: number][] = [];
+  for (const number of [...new Set(numbers)].sort((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last?.[1] === number - 1) {
+      last[1] = number;
+    } else {
+      ranges.push([number, number]);
+    }
+  }
+  return ranges.map(([from, to]) => (from === to ? `${value}===${from}` : `${value}>=${from}&&${value}<=${to}`)).join("||");
+}
+
 /** A property of an object literal. `__proto__` must be computed, because written plainly it would set the prototype. */
 function property(name: string): string {
   return name === "__proto__" ? `["__proto__"]` : quote(name);

@@ -38,6 +38,18 @@ describe("the placeholder of an unavailable column is known", () => {
     expect(unavailableTests("???>").text("Pz8_Pg==")).toBe(true); // Java's alphabet for URLs keeps its padding
   });
 
+  test("as the text that a truncated column has (column.truncate.to.20.chars), in place too", () => {
+    for (let length = 8; length < placeholder.length; length++) {
+      const text = placeholder.slice(0, length);
+      const bytes = Buffer.from(`x${text}x`);
+      expect([tests.text(text), tests.textBytes.test(bytes, 1, bytes.length - 1)]).toEqual([true, true]);
+      expect(tests.textBytes.lengths).toContain(length);
+      expect([tests.text(`${text}!`), tests.textBytes.test(Buffer.from(`${text}!`), 0, length + 1)]).toEqual([false, false]);
+    }
+    expect(["__debez", "_debezium", "__debezium2"].filter(tests.text)).toEqual([]);
+    expect(unavailableTests("UNCHANGED_TOAST").text("UNCHANGED")).toBe(false); // it may be a value of the user's own
+  });
+
   test("as bytes in place, and as their base64 text", () => {
     expect(ofBytes(Buffer.from(base64, "base64"))).toBe(true);
     expect(ofBytes(Buffer.from(placeholder.slice(1)))).toBe(false);

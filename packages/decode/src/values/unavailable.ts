@@ -65,13 +65,14 @@ function testsOf(placeholder: string): UnavailableTests {
   const encoded = Buffer.from(placeholder, "utf8");
   const base64Text = encoded.toString("base64");
   const quoted = JSON.stringify(placeholder);
-  const texts = [...new Set([placeholder, `{${quoted}:${quoted}}`, base64Text, urlSafeText(base64Text), encoded.toString("hex")])];
+  const forms = [placeholder, `{${quoted}:${quoted}}`, base64Text, urlSafeText(base64Text), encoded.toString("hex")];
+  const texts = [...new Set([...forms, ...truncated(placeholder)])];
   const bytes = bytesTest(encoded);
   const item = itemTest(placeholder, encoded, base64Text, bytes);
   const integers = integersTest(new Int8Array(encoded)); // Java's bytes are signed
-  const isLength = lengthTest(texts);
+  const byLength = textsByLength(texts);
   return {
-    text: (value) => isLength(value.length) && texts.includes(value),
+    text: (value) => value.length < byLength.length && (byLength[value.length] as readonly string[]).includes(value),
     textBytes: textBytesTest(texts),
     base64: (value) => value.length === base64Text.length && value === base64Text,
     bytes,
@@ -98,21 +99,38 @@ function bytesTest(expected: Uint8Array): (bytes: Uint8Array, start: number, end
   };
 }
 
-/** Whether a length is that of one of the texts. It rules out nearly every value, for less than a comparison of texts. */
-function lengthTest(texts: readonly string[]): (length: number) => boolean {
-  const lengths = texts.map((text) => text.length);
-  const isKnown = Uint8Array.from({ length: Math.max(...lengths) + 1 }, (_, length) => (lengths.includes(length) ? 1 : 0));
-  return (length) => length < isKnown.length && isKnown[length] === 1;
+const debeziumPlaceholder = "__debezium_unavailable_value";
+const minTruncatedChars = 8;
+
+/**
+ * The placeholder as Debezium's `column.truncate.to.N.chars` leaves it. Only Debezium's own text cannot be the beginning of a word of a user's, and only
+ * from `__debezi` on.
+ */
+function truncated(placeholder: string): readonly string[] {
+  return placeholder === debeziumPlaceholder
+    ? Array.from({ length: placeholder.length - minTruncatedChars }, (_, i) => placeholder.slice(0, minTruncatedChars + i))
+    : [];
+}
+
+/** The texts of each length. The length rules out most values, and few texts are left to compare. */
+function textsByLength(texts: readonly string[]): readonly (readonly string[])[] {
+  const longest = Math.max(...texts.map((text) => text.length));
+  return Array.from({ length: longest + 1 }, (_, length) => texts.filter((text) => text.length === length));
 }
 
 function textBytesTest(texts: readonly string[]): PlaceholderBytes {
   const encoded = texts.map((text) => Buffer.from(text));
-  const tests = encoded.map(bytesTest);
+  const lengths = [...new Set(encoded.map(({ length }) => length))];
+  const byLength = Array.from({ length: Math.max(...lengths) + 1 }, (_, length) =>
+    encoded.filter((bytes) => bytes.length === length).map(bytesTest),
+  );
   return {
-    lengths: encoded.map(({ length }) => length),
-    test: (bytes, start, end) => tests.some((test) => test(bytes, start, end)),
+    lengths,
+    test: (bytes, start, end) => end - start < byLength.length && (byLength[end - start] as Tests).some((test) => test(bytes, start, end)),
   };
 }
+
+type Tests = readonly ((bytes: Uint8Array, start: number, end: number) => boolean)[];
 
 /** The URL-safe form of base64. Java keeps the padding that Node leaves out. */
 function urlSafeText(base64: string): string {

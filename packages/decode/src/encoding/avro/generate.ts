@@ -4,7 +4,7 @@
  */
 import { type PlaceholderBytes, UNAVAILABLE } from "../../values/unavailable.ts";
 import { BlockMemo } from "../block-memo.ts";
-import { generate, quote, Shapes } from "../codegen.ts";
+import { generate, oneOf, quote, Shapes } from "../codegen.ts";
 import type { Explain } from "../twin-error.ts";
 import { Deferred } from "../reader.ts";
 import * as primitives from "./cursor.ts";
@@ -445,10 +445,6 @@ function length(): string {
 /** Reads the index of a branch or a symbol into `c`. A byte below `2 * count` without the lowest bit is such an index in zig-zag. */
 function index(count: number): string {
   return `if(p<e&&(c=b[p])<${Math.min(128, count * 2)}&&(c&1)===0){p++;c>>>=1;}else{c=readIndex(at,b,p,e,${count});p=at.p;}`;
-}
-
-function oneOf(value: string, numbers: readonly number[]): string {
-  return numbers.map((number) => `${value}===${number}`).join("||");
 }
 
 /** Bytes whose size the schema declares, with statements that use them. */

@@ -5,7 +5,7 @@
  * or pass through `quote`; the rest is our own templates.
  */
 import { UNAVAILABLE } from "../../values/unavailable.ts";
-import { generate, quote, Shapes } from "../codegen.ts";
+import { generate, oneOf, quote, Shapes } from "../codegen.ts";
 import type { Explain } from "../twin-error.ts";
 import { readText } from "../utf8-text.ts";
 import { addPair, hasTextKeys, initialOf, itemCost } from "./collections.ts";
@@ -304,8 +304,8 @@ return p;}`;
     value: string,
     end: string,
   ): string {
-    const lengths = placeholder?.lengths.map((bytes) => `n-p===${bytes}`).join("||");
-    const test = placeholder === null ? "" : `(${lengths})&&${this.#constant(placeholder.test)}(b,p,n)?UNAVAILABLE:`;
+    const test =
+      placeholder === null ? "" : `(${oneOf("n-p", placeholder.lengths)})&&${this.#constant(placeholder.test)}(b,p,n)?UNAVAILABLE:`;
     return `${length(end)}${target}=${test}${value};p=n;`;
   }
 
