@@ -73,7 +73,8 @@ describe("these are never duplicates:", () => {
   });
 
   test("a flattened row that an incremental snapshot read, of which only the operation says so", () => {
-    const flattened = (op: string, id: number, lsn: number): CdcEvent => eventOf("s.public.a", { id }, { id, __op: op, __table: "a", __lsn: lsn });
+    const flattened = (op: string, id: number, lsn: number): CdcEvent =>
+      eventOf("s.public.a", { id }, { id, __op: op, __table: "a", __lsn: lsn });
     const events = [flattened("u", 1, 5), flattened("r", 2, 4), flattened("r", 2, 4), flattened("u", 1, 6)];
     expect(kept(events)).toEqual(events);
     expect(kept([...events, flattened("u", 1, 6)])).toEqual(events);

@@ -67,18 +67,24 @@ describe("transactions that Debezium recorded of PostgreSQL, whose ids have anot
       addAll(assembler, events);
       return assembler.drain();
     };
-    const end = eventOf("s.transaction", { id: "7:200" }, {
-      status: "END",
-      id: "7:200",
-      event_count: 2,
-      data_collections: [
-        { data_collection: "public.a", event_count: 1 },
-        { data_collection: messages, event_count: 1 },
-      ],
-      ts_ms: 20,
-    });
+    const end = eventOf(
+      "s.transaction",
+      { id: "7:200" },
+      {
+        status: "END",
+        id: "7:200",
+        event_count: 2,
+        data_collections: [
+          { data_collection: "public.a", event_count: 1 },
+          { data_collection: messages, event_count: 1 },
+        ],
+        ts_ms: 20,
+      },
+    );
     expect(missingOf([message, end])).toMatchObject([{ missing: { collections: [{ dataCollection: "public.a", expected: 1, seen: 0 }] } }]);
-    expect(missingOf([part("7:150", 2), end])).toMatchObject([{ missing: { collections: [{ dataCollection: messages, expected: 1, seen: 0 }] } }]);
+    expect(missingOf([part("7:150", 2), end])).toMatchObject([
+      { missing: { collections: [{ dataCollection: messages, expected: 1, seen: 0 }] } },
+    ]);
   });
 });
 
