@@ -60,9 +60,12 @@ const definitions: readonly Definition[] = [
   gauge("ready", Math.min, "1 while it is a member of its group and nothing holds it up", ({ ready }) => [
     { labels: {}, value: ready ? 1 : 0 },
   ]),
-  gauge("start_time_seconds", Math.max, "When the newest consumer of the group started, in seconds since the epoch", (_, { startedAtS }) => [
-    { labels: {}, value: startedAtS },
-  ]),
+  gauge(
+    "start_time_seconds",
+    Math.max,
+    "When the newest consumer of the group started, in seconds since the epoch",
+    (_, { startedAtS }) => [{ labels: {}, value: startedAtS }],
+  ),
   gauge("waits", sum, "What is waited for or tried again", ({ waits }) => [{ labels: {}, value: waits.length }]),
   gauge("longest_wait_seconds", Math.max, "How long the oldest wait lasts", ({ waits: [oldest] }) => [
     { labels: {}, value: oldest === undefined ? 0 : oldest.forMs / 1_000 },
@@ -81,7 +84,12 @@ const definitions: readonly Definition[] = [
  * except for what it has counted. Returns what is to be called when the consumer starts: one that never does is none of its group, and
  * nothing keeps it in memory.
  */
-export function metricsOf(registry: PrometheusRegistry | undefined, groupId: string, health: () => Health, clock: Pick<Clock, "wallMs">): () => void {
+export function metricsOf(
+  registry: PrometheusRegistry | undefined,
+  groupId: string,
+  health: () => Health,
+  clock: Pick<Clock, "wallMs">,
+): () => void {
   if (registry === undefined) {
     return () => {};
   }

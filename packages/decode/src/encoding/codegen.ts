@@ -3,6 +3,7 @@
  * templates. `npm run bench -- tiers` measures what that is worth: "generatedReaders" for the readers of each encoding, "fastPath" for the
  * fast path of each topic.
  */
+import type { PlaceholderBytes } from "../values/unavailable.ts";
 
 /** A text as a JavaScript string literal. No text can end the literal early. */
 export function quote(text: string): string {
@@ -21,6 +22,11 @@ export function oneOf(value: string, numbers: readonly number[]): string {
     }
   }
   return ranges.map(([from, to]) => (from === to ? `${value}===${from}` : `${value}>=${from}&&${value}<=${to}`)).join("||");
+}
+
+/** An expression that says whether the bytes from `p` to `n` are the placeholder. `test`: the name of its test, which few values need. */
+export function placeholderTest({ lengths, starts }: PlaceholderBytes, test: string): string {
+  return `(${oneOf("n-p", lengths)})&&(${oneOf("b[p]", starts)})&&${test}(b,p,n)`;
 }
 
 /** A property of an object literal. `__proto__` must be computed, because written plainly it would set the prototype. */

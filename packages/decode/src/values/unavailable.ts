@@ -23,9 +23,10 @@ export function applyTo<Row extends object>(row: Row | null, previous: Partial<R
   return merged ?? row;
 }
 
-/** A form of the placeholder in the message's bytes. Its possible lengths rule out most values. */
+/** A form of the placeholder in the message's bytes. Its possible lengths and first bytes rule out nearly every value. */
 export interface PlaceholderBytes {
   readonly lengths: readonly number[];
+  readonly starts: readonly number[];
   readonly test: (bytes: Uint8Array, start: number, end: number) => boolean;
 }
 
@@ -39,6 +40,8 @@ export interface UnavailableTests {
   readonly base64: (value: string) => boolean;
   /** Bytes in the message. */
   readonly bytes: (bytes: Uint8Array, start: number, end: number) => boolean;
+  /** The same, with what rules out most bytes. */
+  readonly rawBytes: PlaceholderBytes;
   /** Lists of integers, dates, texts, bytes (or their base64 text) and UUIDs. The dates may have been converted already. */
   readonly array: (value: readonly unknown[]) => boolean;
   /** A map with string keys, or an hstore: an object or a `Map`. */
@@ -60,7 +63,8 @@ export function unavailableTests(placeholder: string): UnavailableTests {
 
 function testsOf(placeholder: string): UnavailableTests {
   if (placeholder === "") {
-    return { text: never, textBytes: { lengths: [0], test: never }, base64: never, bytes: never, array: never, map: never };
+    const none = { lengths: [0], starts: [0], test: never };
+    return { text: never, textBytes: none, base64: never, bytes: never, rawBytes: none, array: never, map: never };
   }
   const encoded = Buffer.from(placeholder, "utf8");
   const base64Text = encoded.toString("base64");
@@ -70,12 +74,14 @@ function testsOf(placeholder: string): UnavailableTests {
   const bytes = bytesTest(encoded);
   const item = itemTest(placeholder, encoded, base64Text, bytes);
   const integers = integersTest(new Int8Array(encoded)); // Java's bytes are signed
-  const byLength = textsByLength(texts);
+  const known = new Set(texts);
+  const isStart = startTest(texts);
   return {
-    text: (value) => value.length < byLength.length && (byLength[value.length] as readonly string[]).includes(value),
+    text: (value) => isStart(value.charCodeAt(0)) && known.has(value),
     textBytes: textBytesTest(texts),
     base64: (value) => value.length === base64Text.length && value === base64Text,
     bytes,
+    rawBytes: { lengths: [encoded.length], starts: [...encoded.subarray(0, 1)], test: bytes },
     array: (value) => (value.length === 1 ? item(value[0]) : integers(value)),
     map: (value) => isSelfMap(value, placeholder),
   };
@@ -112,25 +118,22 @@ function truncated(placeholder: string): readonly string[] {
     : [];
 }
 
-/** The texts of each length. The length rules out most values, and few texts are left to compare. */
-function textsByLength(texts: readonly string[]): readonly (readonly string[])[] {
-  const longest = Math.max(...texts.map((text) => text.length));
-  return Array.from({ length: longest + 1 }, (_, length) => texts.filter((text) => text.length === length));
+/** Whether a character is the first one of a text. It rules out nearly every value, for less than a comparison of texts. */
+function startTest(texts: readonly string[]): (char: number) => boolean {
+  const starts = texts.map((text) => text.charCodeAt(0));
+  const isStart = Uint8Array.from({ length: Math.max(...starts) + 1 }, (_, char) => (starts.includes(char) ? 1 : 0));
+  return (char) => isStart[char] === 1;
 }
 
 function textBytesTest(texts: readonly string[]): PlaceholderBytes {
   const encoded = texts.map((text) => Buffer.from(text));
-  const lengths = [...new Set(encoded.map(({ length }) => length))];
-  const byLength = Array.from({ length: Math.max(...lengths) + 1 }, (_, length) =>
-    encoded.filter((bytes) => bytes.length === length).map(bytesTest),
-  );
+  const tests = encoded.map(bytesTest);
   return {
-    lengths,
-    test: (bytes, start, end) => end - start < byLength.length && (byLength[end - start] as Tests).some((test) => test(bytes, start, end)),
+    lengths: [...new Set(encoded.map(({ length }) => length))],
+    starts: [...new Set(encoded.map(([first = 0]) => first))],
+    test: (bytes, start, end) => tests.some((test) => test(bytes, start, end)),
   };
 }
-
-type Tests = readonly ((bytes: Uint8Array, start: number, end: number) => boolean)[];
 
 /** The URL-safe form of base64. Java keeps the padding that Node leaves out. */
 function urlSafeText(base64: string): string {

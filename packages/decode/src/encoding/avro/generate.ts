@@ -4,7 +4,7 @@
  */
 import { type PlaceholderBytes, UNAVAILABLE } from "../../values/unavailable.ts";
 import { BlockMemo } from "../block-memo.ts";
-import { generate, oneOf, quote, Shapes } from "../codegen.ts";
+import { generate, oneOf, placeholderTest, quote, Shapes } from "../codegen.ts";
 import type { Explain } from "../twin-error.ts";
 import { Deferred } from "../reader.ts";
 import * as primitives from "./cursor.ts";
@@ -146,9 +146,7 @@ return o;`;
   }
 
   #orPlaceholder(placeholder: PlaceholderBytes | null, value: string): string {
-    return placeholder === null
-      ? value
-      : `(${oneOf("n-p", placeholder.lengths)})&&${this.#constant(placeholder.test)}(b,p,n)?UNAVAILABLE:${value}`;
+    return placeholder === null ? value : `${placeholderTest(placeholder, this.#constant(placeholder.test))}?UNAVAILABLE:${value}`;
   }
 
   #bytes(instruction: BytesInstruction, end: string): string {

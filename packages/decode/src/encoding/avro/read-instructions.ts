@@ -134,9 +134,8 @@ export class Planner {
     this.#options = options;
     const placeholder = options.values.unavailablePlaceholder;
     this.#unavailable = unavailableTests(placeholder);
-    const length = Buffer.byteLength(placeholder);
-    this.#placeholderLength = length;
-    this.#bytesPlaceholder = { lengths: [length], test: this.#unavailable.bytes };
+    this.#placeholderLength = Buffer.byteLength(placeholder);
+    this.#bytesPlaceholder = this.#unavailable.rawBytes;
     this.#textPlaceholder = this.#unavailable.textBytes;
   }
 

@@ -4,8 +4,8 @@
  * further. What it cannot read (unknown fields, messages in several parts) is left to the closures. Values from schemas are scope constants
  * or pass through `quote`; the rest is our own templates.
  */
-import { UNAVAILABLE } from "../../values/unavailable.ts";
-import { generate, oneOf, quote, Shapes } from "../codegen.ts";
+import { type PlaceholderBytes, UNAVAILABLE } from "../../values/unavailable.ts";
+import { generate, placeholderTest, quote, Shapes } from "../codegen.ts";
 import type { Explain } from "../twin-error.ts";
 import { readText } from "../utf8-text.ts";
 import { addPair, hasTextKeys, initialOf, itemCost } from "./collections.ts";
@@ -298,14 +298,8 @@ return p;}`;
     return `${target}=${read}(at,b,p,${end});p=at.p;${convert === null ? "" : `${target}=${this.#converted(convert, target)};`}`;
   }
 
-  #sized(
-    placeholder: { readonly lengths: readonly number[]; readonly test: unknown } | null,
-    target: string,
-    value: string,
-    end: string,
-  ): string {
-    const test =
-      placeholder === null ? "" : `(${oneOf("n-p", placeholder.lengths)})&&${this.#constant(placeholder.test)}(b,p,n)?UNAVAILABLE:`;
+  #sized(placeholder: PlaceholderBytes | null, target: string, value: string, end: string): string {
+    const test = placeholder === null ? "" : `${placeholderTest(placeholder, this.#constant(placeholder.test))}?UNAVAILABLE:`;
     return `${length(end)}${target}=${test}${value};p=n;`;
   }
 

@@ -15,7 +15,7 @@ export class Placeholders {
 
   constructor(placeholder: string) {
     this.#tests = unavailableTests(placeholder);
-    this.bytes = { lengths: [Buffer.byteLength(placeholder)], test: this.#tests.bytes };
+    this.bytes = this.#tests.rawBytes;
     this.text = this.#tests.textBytes;
   }
 
