@@ -20,6 +20,7 @@ function setUp(answerOf: (node: number, fetch: number) => Promise<FetchResponse>
     }
   }
   const counts = [0, 0, 0];
+  const throttled: string[] = [];
   const cluster = {
     module: { createAPI: () => ({}) },
     request: async () => ({ version: 12, createRequest: () => ({}) }),
@@ -39,11 +40,12 @@ function setUp(answerOf: (node: number, fetch: number) => Promise<FetchResponse>
     tuning,
     logger: silentLogger,
     take: () => {},
+    throttled: ({ assignment }, throttleMs) => throttled.push(`${assignment.partition}: ${throttleMs}`),
     otherTopic: () => {},
     answered: () => {},
   });
   onTestFinished(() => fetcher.stop());
-  return { fetcher, helds, fetches: () => counts.slice(1) };
+  return { fetcher, helds, throttled, fetches: () => counts.slice(1) };
 }
 
 const emptyAnswer: FetchResponse = { errorCode: 0, throttleMs: 0, partitions: [] };
@@ -72,4 +74,13 @@ test("what becomes free meanwhile is not asked of a broker that throttles, eithe
   fetcher.wake();
   await vi.advanceTimersByTimeAsync(10_000);
   expect(fetches()).toEqual([1, 1]);
+});
+
+test("partitions of which nothing is sent because of the quota are reported, and those whose records come are not, though slowly", async () => {
+  const ofOne = { lastStableOffset: 0n, abortedTransactions: [], divergesAt: null, preferredReplica: -1, bytes: Buffer.alloc(0) };
+  const sent = [{ topic: "t", partition: 2, errorCode: 0, ...ofOne }];
+  const { fetcher, throttled } = setUp(async (node) => ({ ...emptyAnswer, throttleMs: 20_000, partitions: node === 2 ? sent : [] }));
+  fetcher.wake();
+  await vi.advanceTimersByTimeAsync(100);
+  expect(throttled).toEqual(["0: 20000", "1: 20000"]);
 });

@@ -20,6 +20,8 @@ export interface FetcherParts {
   readonly logger: Logger;
   /** Takes what was fetched of a partition from an offset. Called for each partition of an answer. Never throws. */
   readonly take: (held: Held, fetched: FetchedPartition, fromOffset: bigint) => void;
+  /** A broker has sent nothing of a partition, because the quota of the client is used up. It is asked again after this time. */
+  readonly throttled: (held: Held, throttleMs: number) => void;
   /** The leader's metadata is of another topic of the same name. */
   readonly otherTopic: (held: Held) => void;
   /** A broker has not answered; `null`: all that are asked have. For the report on what is waited for. */
@@ -208,6 +210,9 @@ export class Fetcher {
       if (throttleMs > 0) {
         this.#throttledUntilMs.set(node, performance.now() + throttleMs); // what is sent before would time out
         this.#parts.logger.debug({ node, throttleMs }, "the quota of the client is used up: the broker is asked again after this time");
+        if (partitions.length === 0) {
+          asked.forEach(({ held }) => this.#parts.throttled(held, throttleMs));
+        }
       }
       if (errorCode !== 0) {
         throw new Error(`a fetch was answered with ${errorName(this.#parts.cluster.module, errorCode)}`);
