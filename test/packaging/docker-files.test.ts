@@ -42,6 +42,7 @@ interface ServiceManifest {
             readonly secretRef?: { readonly name: string };
           }[];
           readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
+          readonly livenessProbe?: { readonly timeoutSeconds?: number; readonly failureThreshold?: number };
           readonly securityContext?: { readonly runAsNonRoot?: boolean; readonly runAsUser?: number };
         }[];
       };
@@ -150,6 +151,11 @@ describe("the manifest of the service", () => {
   test("runs as the user of the Dockerfile, by its number", () => {
     const [, user] = /^USER (.+)$/m.exec(read("docker/service/Dockerfile")) ?? [];
     expect(container?.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: Number(user) });
+  });
+
+  test("waits long enough for an answer: a handler may compute for nearly as long as the session of its member, and none comes meanwhile", () => {
+    const { timeoutSeconds = 1, failureThreshold = 3 } = container?.livenessProbe ?? {};
+    expect(timeoutSeconds * failureThreshold).toBeGreaterThanOrEqual(30); // sessionTimeoutMs by default
   });
 
   test("gives the service a login, a registry and a certificate by variables that readClientEnvironment reads", () => {
