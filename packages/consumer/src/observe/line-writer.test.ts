@@ -22,7 +22,11 @@ function stream(fails: () => boolean, { later = false } = {}): { readonly to: Wr
           done();
         }
       };
-      later ? setImmediate(end) : end();
+      if (later) {
+        setImmediate(end);
+      } else {
+        end();
+      }
     },
   });
   return { to, taken };
