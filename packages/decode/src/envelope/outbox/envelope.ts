@@ -6,7 +6,7 @@ import { PlainRow, UnknownValue } from "../control-events.ts";
 import type { EnvelopeFormat, EnvelopeScope } from "../envelope.ts";
 import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
-import { outboxHeaders, recogniseOutbox } from "./recognise.ts";
+import { isCertain, outboxHeaders, recogniseOutbox } from "./recognise.ts";
 import { listWith } from "../../list-with.ts";
 
 /**
@@ -23,7 +23,14 @@ export const outbox: EnvelopeFormat = {
   open,
 };
 
-function open(value: unknown, origin: Origin): readonly CdcEvent[] {
+function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
+  // The router's key is a single value. A row of which somebody has copied a column into a header has a key with columns, or none.
+  if (
+    (origin.key === null || isRow(origin.key)) &&
+    !isCertain({ topic: origin.scope.topic, headerNames: origin.headers.map(([name]) => name) })
+  ) {
+    return null;
+  }
   const payload = parsed(value, origin.scope);
   if (!isRow(payload)) {
     return listWith(new UnknownValue(payload, origin));
