@@ -51,6 +51,10 @@ export class RecordFanOut {
       record.done();
       return;
     }
+    if (shares.length > 0) {
+      // Whoever logs all events beside a sink would hide that the sink misses rows.
+      events.filter((event) => router.isLeftToAny(event)).forEach(counters.onLeftToAny);
+    }
     const { calls, batches } = routeEvents(events, router, counters);
     for (const [handle, own] of batches) {
       stages.addToHandler(handle, { record, events: own });

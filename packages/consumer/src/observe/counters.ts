@@ -47,6 +47,9 @@ export class Counters {
   /** Called with each event of no table that nothing takes. */
   onFiltered: (event: CdcEvent) => void = () => {};
 
+  /** Called with each event of no table that no sink takes, and of the handlers only that of `*`. */
+  onLeftToAny: (event: CdcEvent) => void = () => {};
+
   /** Nothing takes the event. */
   filter(event: CdcEvent, reason: FilterReason): void {
     this.filtered[reason]++;

@@ -99,6 +99,11 @@ export class Router {
     }
   }
 
+  /** Whether the handler of `*` takes a value that no envelope knows, for want of one for such values. */
+  isLeftToAny({ kind }: CdcEvent): boolean {
+    return kind === "unknown" && this.#any !== undefined && !this.#control.has(kind);
+  }
+
   /** The event's handler, or why there is none. */
   targetOf(event: CdcEvent): Target | FilterReason {
     switch (event.kind) {

@@ -63,6 +63,24 @@ describe.each(takers)("values that %s does not take", (_, attach) => {
   });
 });
 
+test("values that no sink takes are told, although a handler of all events beside it takes them", async () => {
+  const { reasons, counts, warnings } = await consume((consumer) => consumer.to(sink).on("*", () => {}), [row, "null", "null"]);
+  const what =
+    /^2 values of shop\.public\.orders with a key are the text null, and no sink took them: .*delete\.tombstone\.handling\.mode=rewrite/;
+  expect(reasons).toEqual([expect.stringMatching(what)]);
+  expect(warnings).toHaveLength(1);
+  expect(counts.filtered["control-event-without-handler"]).toBe(0);
+});
+
+test("values that a handler of unknown events takes beside a sink, or one of all events alone, are not told", async () => {
+  for (const attach of [
+    (consumer: Consumer) => consumer.to(sink).on("unknown", () => {}),
+    (consumer: Consumer) => consumer.on("*", () => {}),
+  ]) {
+    expect(await consume(attach, [row, "null"])).toMatchObject({ reasons: [], warnings: [] });
+  }
+});
+
 test("values that a handler of unknown events takes are not told", async () => {
   const { reasons, warnings } = await consume(
     (consumer) => consumer.on("orders", { create: () => {} }).on("unknown", () => {}),
