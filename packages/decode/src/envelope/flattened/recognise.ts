@@ -6,11 +6,12 @@ export const defaultPrefix = "__";
 /** Columns or headers that identify a flattened row alone. `__deleted` has this name with any prefix. */
 export const markerNames: readonly string[] = ["__deleted", "__op", "__table"];
 
-/** Fields of the envelope and its source that users name in `add.fields` and `add.headers` of ExtractNewRecordState. */
+/** Fields of the envelope and its source that users name in `add.fields` and `add.headers` of ExtractNewRecordState, of every connector. */
 const metaFields: ReadonlySet<string> = new Set(
   (
     "deleted op table db schema collection keyspace connector name version snapshot sequence ts_ms ts_us ts_ns lsn txId xmin gtid file pos row " +
-    "server_id thread query change_lsn commit_lsn event_serial_no scn commit_scn origin origin_lsn"
+    "server_id thread query change_lsn commit_lsn event_serial_no scn commit_scn origin origin_lsn begin_lsn lcr_position rs_id ssn redo_thread " +
+    "redo_sql row_id user_name start_scn start_ts_ms commit_ts_ms txSeq ord rs lsid txnNumber wallTime shard vgtid"
   ).split(" "),
 );
 
