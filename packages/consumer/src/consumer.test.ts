@@ -703,7 +703,7 @@ describe("stream", () => {
     expect(committed(broker)).toBe(7n);
   });
 
-  test("a stop and a lost partition end the wait for a record that is not done", async () => {
+  test("a stop ends the wait for a record that is not done", async () => {
     const { broker, consumer } = consumerOf(times(8), { delivery: { maxOutOfOrder: 1 }, shutdownTimeoutMs: 50 });
     const stream = consumer.stream();
     await stream.next();
