@@ -150,11 +150,11 @@ class RowSink implements PostgresSink {
     }
     const lost = this.#options.truncate === "halt" ? null : await this.#whatTruncateLoses(statements, assignment, target, sources);
     if (lost !== null || this.#options.truncate === "halt") {
-      const { why = "the sink was told to refuse it", instead = "give the topic one partition" } = lost ?? {};
+      const { why = "the sink was told to refuse it", advice = "give the topic one partition" } = lost ?? {};
       throw new PostgresSinkError(
         "truncate-refused",
         `the source table of ${quoteTable(target)} was truncated, and ${why}: choose by the sink's option truncate ("apply" empties the table, "ignore" ` +
-          `keeps its rows), ${instead}, or let the connector leave truncates out (skipped.operations=t)`,
+          `keeps its rows), ${advice}, or let the connector leave truncates out (skipped.operations=t)`,
       );
     }
   }
@@ -165,19 +165,19 @@ class RowSink implements PostgresSink {
     assignment: PartitionAssignment,
     target: Target,
     sources: PendingTable["sources"],
-  ): Promise<{ readonly why: string; readonly instead: string } | null> {
+  ): Promise<{ readonly why: string; readonly advice: string } | null> {
     const { topic } = assignment;
     const { keepsCheckpoints } = this.#options;
     if (this.#divided.has(topic) || (keepsCheckpoints && (await this.#checkpoints.hasOtherPartitions(statements, assignment)))) {
       const why = `${topic} has several partitions, whose rows of after the truncate may be in the table already`;
-      return { why, instead: "give the topic one partition" };
+      return { why, advice: "give the topic one partition" };
     }
-    const instead = "give the source table a table of its own by tableFor";
+    const advice = "give the source table a table of its own by tableFor";
     if (this.#topics.isShared(target, sources.values())) {
-      return { why: "the table has rows of other source tables, too", instead };
+      return { why: "the table has rows of other source tables, too", advice };
     }
     const isOfTopics = keepsCheckpoints && (await this.#checkpoints.hasOtherTopics(statements, assignment, target));
-    return isOfTopics ? { why: "the table has rows of other topics, too", instead } : null;
+    return isOfTopics ? { why: "the table has rows of other topics, too", advice } : null;
   }
 
   async close(): Promise<void> {
