@@ -104,3 +104,28 @@ test("with a wrapper around kafkajs' client, the last stable offset is the end",
     { low: 2n, high: 5n, stable: 5n },
   ]);
 });
+
+test("a topic that was just made is waited for until the brokers know it: kafkajs' own wait for its leaders fails meanwhile", async () => {
+  const unknown = Object.assign(new Error("This server does not host this topic-partition"), { type: "UNKNOWN_TOPIC_OR_PARTITION" });
+  const asked: string[] = [];
+  const admin = {
+    connect: async () => {},
+    disconnect: async () => {},
+    createTopics: async ({ waitForLeaders }: { readonly waitForLeaders: boolean }) => {
+      asked.push("create");
+      if (waitForLeaders) {
+        throw unknown;
+      }
+    },
+    fetchTopicMetadata: async () => {
+      asked.push("metadata");
+      if (asked.length < 4) {
+        throw unknown;
+      }
+    },
+  } as unknown as Admin; // as much as is asked
+  const offsets = new BrokerOffsets(() => admin, "g", noCluster);
+  await offsets.createTopic("rows.dead", { partitions: 3 });
+  expect(asked).toEqual(["create", "metadata", "metadata", "metadata"]);
+  await offsets.close();
+});

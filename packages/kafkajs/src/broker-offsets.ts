@@ -66,13 +66,22 @@ export class BrokerOffsets implements BrokerQuestions {
     return this.#ask((admin) => admin.listTopics());
   }
 
-  /** Does nothing if the topic exists by now. What is left out gets the brokers' own default. */
-  createTopic(topic: string, { partitions = -1, replicationFactor = -1 }: TopicCreation): Promise<void> {
-    return this.#ask(async (admin) => {
+  /**
+   * Does nothing if the topic exists by now. What is left out gets the brokers' own default. Resolves when the brokers know the topic: one that has much
+   * to do learns for seconds nothing of what its controller has made, and kafkajs' own wait for the leaders fails then. If they take still longer, the topic
+   * is made all the same.
+   */
+  async createTopic(topic: string, { partitions = -1, replicationFactor = -1 }: TopicCreation): Promise<void> {
+    await this.#ask(async (admin) => {
       const topics = [{ topic, numPartitions: partitions, replicationFactor }];
-      await admin.createTopics({ topics, waitForLeaders: true }).catch((error: unknown) => {
+      await admin.createTopics({ topics, waitForLeaders: false }).catch((error: unknown) => {
         throw creationError(error, topic);
       });
+    });
+    await this.#ask((admin) => admin.fetchTopicMetadata({ topics: [topic] }), undefined, isTopicUnknown).catch((error: unknown) => {
+      if (!isTopicUnknown(error) && !isPassing(error)) {
+        throw error;
+      }
     });
   }
 
@@ -171,12 +180,12 @@ export class BrokerOffsets implements BrokerQuestions {
   }
 
   /** Asks until it is answered: on a new connection each time, because kafkajs' admin would go on with what it knows of the leaders. */
-  async #ask<T>(question: (admin: Admin) => Promise<T>, tried?: Tried): Promise<T> {
+  async #ask<T>(question: (admin: Admin) => Promise<T>, tried?: Tried, passesHere: (error: unknown) => boolean = isPassing): Promise<T> {
     for (const beginMs = performance.now(); ; ) {
       try {
         return await this.#askOnce(question);
       } catch (error) {
-        if (!isPassing(error) || performance.now() - beginMs >= passingDeadlineMs) {
+        if (!(isPassing(error) || passesHere(error)) || performance.now() - beginMs >= passingDeadlineMs) {
           throw error;
         }
         tried?.(error);
@@ -236,4 +245,8 @@ function creationError(error: unknown, topic: string): Error {
 function isPassing(error: unknown): boolean {
   const { type, name } = error as { readonly type?: unknown; readonly name?: unknown };
   return passingErrors.has(type) || name === coordinatorNotFound;
+}
+
+function isTopicUnknown(error: unknown): boolean {
+  return (error as { readonly type?: unknown }).type === "UNKNOWN_TOPIC_OR_PARTITION";
 }
