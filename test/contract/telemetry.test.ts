@@ -5,7 +5,7 @@ import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, Periodic
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { type Consumer, type ConsumerOptions, createConsumer } from "@cdckit/consumer";
 import { memory, virtualClock } from "@cdckit/testkit";
-import { Gauge, Registry } from "prom-client";
+import { AggregatorRegistry, Gauge, Registry } from "prom-client";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 
 const spans = new InMemorySpanExporter();
@@ -160,6 +160,21 @@ test("Prometheus hears when the newest consumer of a group started, so that a re
   expect(await startedAt()).toBe(madeAt);
   await clock.advance(5_000);
   expect(await startedAt()).toBeGreaterThanOrEqual(madeAt + 5);
+});
+
+test("in a cluster of processes, prom-client joins them as consumers of one process: ready if all are", async () => {
+  const processes = [new Registry(), new Registry()].map((registry) => {
+    const driver = memory({ topics: { orders: 1 } });
+    const telemetry = { prometheus: registry as never };
+    const consumer = createConsumer({ driver, groupId: "billing", topics: ["orders"], signals: false, telemetry }).on("*", () => {});
+    return { registry, consumer, run: consumer.run() };
+  });
+  const reports = await Promise.all(processes.map(({ registry }) => registry.getMetricsAsJSON()));
+  await Promise.all(processes.map(({ consumer }) => consumer.stop()));
+  await Promise.all(processes.map(({ run }) => run));
+  const text = await AggregatorRegistry.aggregate(reports).metrics();
+  expect(text).toContain('cdckit_consumer_live{group="billing"} 1\n'); // and not 2
+  expect(text).toMatch(/cdckit_consumer_start_time_seconds\{group="billing"\} 1\d{9}(\.\d+)?\n/);
 });
 
 describe("Prometheus and several consumers", () => {

@@ -20,8 +20,8 @@ interface Definition {
   readonly help: string;
   readonly type: "counter" | "gauge";
   readonly samples: (health: Health, member: Member) => readonly Sample[];
-  /** The value of a group of which several consumers have one. */
-  readonly join: (a: number, b: number) => number;
+  /** What becomes of the values of several consumers of a group: in this process, and in prom-client's sum of the processes of a cluster. */
+  readonly join: keyof typeof joins;
 }
 
 interface Member {
@@ -36,6 +36,8 @@ interface Group {
   /** The counters of those that have stopped: without these the sums would fall, which Prometheus takes for a restart. */
   readonly stopped: Map<Definition, readonly Sample[]>;
 }
+
+const joins = { sum: (a: number, b: number): number => a + b, min: Math.min, max: Math.max } as const;
 
 const definitions: readonly Definition[] = [
   counter("records", "Records read", ({ counts }) => [{ labels: {}, value: counts.records }]),
@@ -56,21 +58,18 @@ const definitions: readonly Definition[] = [
     { labels: {}, value: counts.reconnects },
   ]),
   counter("skipped", "Records that failure.skip names", ({ counts }) => [{ labels: {}, value: counts.skipped }]),
-  gauge("live", Math.min, "1 while the consumer should be kept", ({ live }) => [{ labels: {}, value: live ? 1 : 0 }]),
-  gauge("ready", Math.min, "1 while it is a member of its group and nothing holds it up", ({ ready }) => [
+  gauge("live", "min", "1 while the consumer should be kept", ({ live }) => [{ labels: {}, value: live ? 1 : 0 }]),
+  gauge("ready", "min", "1 while it is a member of its group and nothing holds it up", ({ ready }) => [
     { labels: {}, value: ready ? 1 : 0 },
   ]),
-  gauge(
-    "start_time_seconds",
-    Math.max,
-    "When the newest consumer of the group started, in seconds since the epoch",
-    (_, { startedAtS }) => [{ labels: {}, value: startedAtS }],
-  ),
-  gauge("waits", sum, "What is waited for or tried again", ({ waits }) => [{ labels: {}, value: waits.length }]),
-  gauge("longest_wait_seconds", Math.max, "How long the oldest wait lasts", ({ waits: [oldest] }) => [
+  gauge("start_time_seconds", "max", "When the newest consumer of the group started, in seconds since the epoch", (_, { startedAtS }) => [
+    { labels: {}, value: startedAtS },
+  ]),
+  gauge("waits", "sum", "What is waited for or tried again", ({ waits }) => [{ labels: {}, value: waits.length }]),
+  gauge("longest_wait_seconds", "max", "How long the oldest wait lasts", ({ waits: [oldest] }) => [
     { labels: {}, value: oldest === undefined ? 0 : oldest.forMs / 1_000 },
   ]),
-  gauge("lag_records", Math.max, "Records between what is handled and the end of the log", ({ assigned }) =>
+  gauge("lag_records", "max", "Records between what is handled and the end of the log", ({ assigned }) =>
     assigned.flatMap(({ topic, partition, lag }) =>
       lag === null ? [] : [{ labels: { topic, partition: String(partition) }, value: Number(lag) }],
     ),
@@ -169,24 +168,24 @@ function joined({ join }: Definition, lists: readonly (readonly Sample[])[]): re
   for (const { labels, value } of [only, ...others].flat()) {
     const key = JSON.stringify(labels);
     const known = byLabels.get(key);
-    byLabels.set(key, known === undefined ? { labels, value } : { labels, value: join(known.value, value) });
+    byLabels.set(key, known === undefined ? { labels, value } : { labels, value: joins[join](known.value, value) });
   }
   return [...byLabels.values()];
 }
 
 function metricOf(definition: Definition, groups: ReadonlyMap<string, Group>): object {
-  const { name, help, type } = definition;
+  const { name, help, type, join: aggregator } = definition;
   return {
     name,
     help,
     type,
-    aggregator: "sum",
+    aggregator,
     get: () =>
       Promise.resolve({
         name,
         help,
         type,
-        aggregator: "sum",
+        aggregator,
         values: [...groups].flatMap(([id, group]) =>
           samplesOf(definition, group).map(({ labels, value }) => ({ labels: { group: id, ...labels }, value })),
         ),
@@ -196,13 +195,9 @@ function metricOf(definition: Definition, groups: ReadonlyMap<string, Group>): o
 }
 
 function counter(name: string, help: string, samples: Definition["samples"]): Definition {
-  return { name: `cdckit_consumer_${name}_total`, help, type: "counter", samples, join: sum };
+  return { name: `cdckit_consumer_${name}_total`, help, type: "counter", samples, join: "sum" };
 }
 
 function gauge(name: string, join: Definition["join"], help: string, samples: Definition["samples"]): Definition {
   return { name: `cdckit_consumer_${name}`, help, type: "gauge", samples, join };
-}
-
-function sum(a: number, b: number): number {
-  return a + b;
 }
