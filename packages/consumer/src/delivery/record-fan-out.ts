@@ -51,9 +51,11 @@ export class RecordFanOut {
       record.done();
       return;
     }
-    if (shares.length > 0) {
-      // Whoever logs all events beside a sink would hide that the sink misses rows.
-      events.filter((event) => router.isLeftToAny(event)).forEach(counters.onLeftToAny);
+    // Whoever logs all events beside a sink would hide that the sink misses rows.
+    for (const event of shares.length > 0 ? events : []) {
+      if (router.isLeftToAny(event)) {
+        counters.onLeftToAny(event);
+      }
     }
     const { calls, batches } = routeEvents(events, router, counters);
     for (const [handle, own] of batches) {
