@@ -1,6 +1,7 @@
 import { recordOf } from "@cdckit/testkit";
 import { afterEach, describe, expect, test } from "vitest";
 import { createDecoder, type TopicHints } from "./decoder.ts";
+import type { ChangeEvent } from "./event.ts";
 import { DecodeError, inField, inItem, isDecodeError } from "./errors.ts";
 import type { RegisteredSchema } from "./schema-source.ts";
 import { type Tiers, tiersKey } from "./tiers.ts";
@@ -57,6 +58,23 @@ const registered: readonly RegisteredSchema[] = [
       "Value after = 1; string op = 2; }",
   },
 ];
+
+const sourceNames = ["version", "connector", "name", "snapshot", "db", "schema", "table", "note"];
+const withSource: RegisteredSchema = {
+  id: 3,
+  schemaType: "AVRO",
+  schema: JSON.stringify({
+    type: "record",
+    name: "Envelope",
+    namespace: "shop.public.orders",
+    fields: [
+      { name: "before", type: "null" },
+      { name: "after", type: { type: "record", name: "Value", fields: [{ name: "id", type: "int" }] } },
+      { name: "source", type: { type: "record", name: "Source", fields: sourceNames.map((name) => ({ name, type: "string" })) } },
+      { name: "op", type: "string" },
+    ],
+  }),
+};
 
 type Outcome = { readonly code: string; readonly path: string | undefined; readonly message: string } | "decoded";
 
@@ -167,6 +185,19 @@ describe.each<[string, Buffer, Buffer, string, string, TopicHints?]>([
   test("a good record is decoded", async () => {
     expect(await outcomeOf(good, { hasGeneratedCode: true, ...(topicHints === undefined ? {} : { hints: topicHints }) })).toBe("decoded");
   });
+});
+
+test.each([true, false])("a part that is read late names its field, too (generated code: %s)", async (hasGeneratedCode) => {
+  tiers[tiersKey] = { generatedReaders: hasGeneratedCode, fastPath: hasGeneratedCode };
+  const schemas = { peek: () => withSource, load: () => Promise.reject(new Error("no such schema")) };
+  const decoder = createDecoder({ schemas });
+  const texts = ["3.5.0", "postgresql", "shop", "false", "d", "public", "orders", noText].map((text) => sized(text, 2));
+  const value = Buffer.concat([Buffer.from([0, 0, 0, 0, 3, 2]), ...texts, sized("c", 2)]);
+  const [event] = await decoder.decode(recordOf(value, { topic, offset: 7n }));
+  expect(event?.kind).toBe("change");
+  expect(() => (event as ChangeEvent).source).toThrow(
+    expect.objectContaining({ code: "invalid-utf8", path: "source.note", at: { topic, partition: 0, offset: 7n } }),
+  );
 });
 
 test("a member of a document is not named, because its name is data", async () => {

@@ -1,5 +1,5 @@
 import { Deferred } from "../encoding/reader.ts";
-import { isDecodeError } from "../errors.ts";
+import { inField, isDecodeError } from "../errors.ts";
 import type { Source } from "../event.ts";
 import type { Origin } from "./origin.ts";
 import { plainSource, sourceOf } from "./source.ts";
@@ -12,11 +12,12 @@ export function blockValue(block: unknown, origin: Origin): unknown {
   try {
     return block.value;
   } catch (error) {
-    if (!isDecodeError(error)) {
-      throw error;
+    const failed = inField(error, "source"); // no other block is deferred
+    if (!isDecodeError(failed)) {
+      throw failed;
     }
     const { topic, partition, offset } = origin.record;
-    throw error.locatedAt({ topic, partition, offset });
+    throw failed.locatedAt({ topic, partition, offset });
   }
 }
 

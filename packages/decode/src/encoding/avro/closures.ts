@@ -61,6 +61,11 @@ export function closureReader(root: ReadInstruction, at: Cursor): PayloadReads {
   return { read: compiler.whole(root, 1), readSequence: compiler.sequence(root) };
 }
 
+/** Makes a reader of a part of such a payload that is deferred. */
+export function closurePartReader(root: ReadInstruction, part: ReadInstruction, at: Cursor): ReadPayload {
+  return new ClosureCompiler(root, at).part(part);
+}
+
 type NumberInstruction = Extract<ReadInstruction, { kind: "int" | "long" | "float" | "double" }>;
 
 /** The values of the peeked fields, in the order of the names that were asked for. */
@@ -80,6 +85,10 @@ class ClosureCompiler {
   whole(instruction: ReadInstruction, depth: number): ReadPayload {
     const read = this.#value(instruction, true);
     return (b, start, end) => this.#budgeted(start, end, () => read(b, start, end, depth));
+  }
+
+  part(instruction: ReadInstruction): ReadPayload {
+    return this.whole(instruction, 2);
   }
 
   sequence(root: ReadInstruction): PayloadReads["readSequence"] {
@@ -331,7 +340,7 @@ class ClosureCompiler {
 
   #deferred(instruction: ReadInstruction, defer: DeferInstruction): Closure {
     const at = this.#at;
-    const part = this.whole(instruction, 2);
+    const part = this.part(instruction);
     const peeked: Peeked = new Array<string | null | undefined>(defer.peek.length).fill(undefined);
     const skip =
       instruction.kind === "record" && instruction === defer.record

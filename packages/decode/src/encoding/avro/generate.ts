@@ -32,9 +32,17 @@ export interface PayloadReads {
   readonly readSequence: (bytes: Uint8Array, start: number, end: number, count: number) => readonly unknown[];
 }
 
+/** What explains the errors of the parts that are read by themselves. */
+export interface Explains {
+  /** Of a whole payload. */
+  readonly payload: Explain;
+  /** Of a part that is deferred. */
+  readonly part: (instruction: ReadInstruction) => Explain;
+}
+
 /** Makes a reader of these instructions, as generated code. */
-export function generateReader(root: ReadInstruction, at: Cursor, explain: Explain): PayloadReads {
-  return new Emitter(root, at).reader(root, explain);
+export function generateReader(root: ReadInstruction, at: Cursor, explains: Explains): PayloadReads {
+  return new Emitter(root, at, explains).reader(root);
 }
 
 /** The keys of a map, unless its type declares others. */
@@ -52,33 +60,33 @@ class Emitter {
   readonly #sizeBounds: SizeBounds;
   readonly #costs: Costs;
   readonly #countsDepth: boolean;
+  readonly #explains: Explains;
   /** Whether any generated code so far uses the message's budgets. */
   #hasBudget = false;
   #serial = 0;
 
-  constructor(root: ReadInstruction, at: Cursor) {
+  constructor(root: ReadInstruction, at: Cursor, explains: Explains) {
+    this.#explains = explains;
     this.#scope = { ...primitives, at, UNAVAILABLE, readText, Deferred };
     this.#sizeBounds = measureSizes(root);
     this.#costs = planCosts(root);
     this.#countsDepth = canExceedDepth(root, at);
   }
 
-  reader(root: ReadInstruction, explain: Explain): PayloadReads {
-    const read = this.#whole(root, "1", explain);
+  reader(root: ReadInstruction): PayloadReads {
+    const read = this.#whole(root, "1", this.#explains.payload);
     const readSequence = this.#sequence(root);
     const source = `${this.#shapes.source}${this.#functions.join("\n")}\nreturn {read:${read},readSequence:${readSequence}};`;
     return generate(source, this.#scope) as PayloadReads; // the source returns these two functions
   }
 
   /** A function of (b, p, e) that reads one value. The value must fill the bytes. */
-  #whole(instruction: ReadInstruction, depth: string, explain: Explain | null = null): string {
+  #whole(instruction: ReadInstruction, depth: string, explain: Explain): string {
     const value = `${this.#value(instruction, "v", depth)}\nif(p!==e)throw trailing();\nreturn v;`;
     const body = this.#hasBudget ? budgeted(value) : value;
-    const locals = "let c=0,n=0,v;";
     // Caught here, not around the function: V8 inlines a call only if it has always led to the same function, and a wrapper would be shared.
-    return explain === null
-      ? `function(b,p,e){${locals}${body}}`
-      : `function(b,p,e){const start=p;${locals}try{${body}}catch(error){throw ${this.#constant(explain)}(error,b,start,e);}}`;
+    const caught = `catch(error){throw ${this.#constant(explain)}(error,b,start,e);}`;
+    return `function(b,p,e){const start=p;let c=0,n=0,v;try{${body}}${caught}}`;
   }
 
   /** A function of (b, p, e, count) that reads values one after another. */
@@ -265,7 +273,7 @@ return o;`;
   #deferred(instruction: ReadInstruction, defer: DeferInstruction): string {
     return this.#named("defer", instruction, (name) => {
       const part = `${name}_part`;
-      this.#functions.push(`const ${part}=${this.#whole(instruction, "2")};`);
+      this.#functions.push(`const ${part}=${this.#whole(instruction, "2", this.#explains.part(instruction))};`);
       const seen = defer.peek.map((_, i) => `y${i}`);
       const known = seen.map((value) => `${name}_${value}`);
       this.#functions.push(`let ${[...known, `${name}_is`, `${name}_known=false`].join(",")};`);

@@ -4,7 +4,7 @@ import { explainedBy } from "../twin-error.ts";
 import type { CompileOptions, PayloadReader } from "../reader.ts";
 import { readText } from "../utf8-text.ts";
 import type { Type } from "../type.ts";
-import { closureReader } from "./closures.ts";
+import { closurePartReader, closureReader } from "./closures.ts";
 import { copyBytes, Cursor } from "./cursor.ts";
 import { countInstructions } from "./size-bounds.ts";
 import { generateReader, type PayloadReads, type ReadPayload } from "./generate.ts";
@@ -42,15 +42,12 @@ function bareReader(root: ReadInstruction): ReadPayload | null {
 
 function compileReads(root: ReadInstruction, options: CompileOptions): PayloadReads {
   const at = new Cursor(options.limits);
-  const closures = (): PayloadReads => closureReader(root, at);
-  const isGenerated = options.codeGeneration && countInstructions(root) <= maxGeneratedInstructions;
-  return isGenerated
-    ? generateReader(
-        root,
-        at,
-        explainedBy(() => closures().read),
-      )
-    : closures();
+  return options.codeGeneration && countInstructions(root) <= maxGeneratedInstructions
+    ? generateReader(root, at, {
+        payload: explainedBy(() => closureReader(root, at).read),
+        part: (instruction) => explainedBy(() => closurePartReader(root, instruction, at)),
+      })
+    : closureReader(root, at);
 }
 
 /** Made when the first document is read: few schemas have documents, and most users take them as text. */
