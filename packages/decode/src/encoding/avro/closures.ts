@@ -63,8 +63,11 @@ export function closureReader(root: ReadInstruction, at: Cursor): PayloadReads {
 
 /** Makes a reader of a part of such a payload that is deferred. */
 export function closurePartReader(root: ReadInstruction, part: ReadInstruction, at: Cursor): ReadPayload {
-  return new ClosureCompiler(root, at).part(part);
+  return new ClosureCompiler(root, at).whole(part, partDepth);
 }
+
+/** A deferred part is a field of the payload's record. */
+const partDepth = 2;
 
 type NumberInstruction = Extract<ReadInstruction, { kind: "int" | "long" | "float" | "double" }>;
 
@@ -85,10 +88,6 @@ class ClosureCompiler {
   whole(instruction: ReadInstruction, depth: number): ReadPayload {
     const read = this.#value(instruction, true);
     return (b, start, end) => this.#budgeted(start, end, () => read(b, start, end, depth));
-  }
-
-  part(instruction: ReadInstruction): ReadPayload {
-    return this.whole(instruction, 2);
   }
 
   sequence(root: ReadInstruction): PayloadReads["readSequence"] {
@@ -340,7 +339,7 @@ class ClosureCompiler {
 
   #deferred(instruction: ReadInstruction, defer: DeferInstruction): Closure {
     const at = this.#at;
-    const part = this.part(instruction);
+    const part = this.whole(instruction, partDepth);
     const peeked: Peeked = new Array<string | null | undefined>(defer.peek.length).fill(undefined);
     const skip =
       instruction.kind === "record" && instruction === defer.record
