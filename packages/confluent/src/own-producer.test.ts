@@ -18,7 +18,11 @@ beforeEach(() => {
 afterEach(() => void process.off("unhandledRejection", remember));
 
 /** A producer whose client does this with each record; `report` is what becomes of one that it has taken. */
-function producerThat(take: (value: string) => void): { readonly own: OwnProducer; readonly report: (error: ClientError | null) => void } {
+function producerThat(take: (value: string) => void): {
+  readonly own: OwnProducer;
+  readonly report: (error: ClientError | null) => void;
+  readonly say: (message: string) => void;
+} {
   const events = new EventEmitter();
   const opaques: unknown[] = [];
   const produce = (_topic: unknown, _partition: unknown, value: Buffer, _key: unknown, _time: unknown, opaque: unknown): void => {
@@ -26,7 +30,11 @@ function producerThat(take: (value: string) => void): { readonly own: OwnProduce
     opaques.push(opaque);
   };
   const own = new OwnProducer(() => Object.assign(events, { produce }) as unknown as LowLevelProducer); // as much as is asked
-  return { own, report: (error) => void events.emit("delivery-report", error, { opaque: opaques.shift() }) };
+  return {
+    own,
+    report: (error) => void events.emit("delivery-report", error, { opaque: opaques.shift() }),
+    say: (message) => void events.emit("event.error", Object.assign(new Error(message), { code: -1 })),
+  };
 }
 
 function recordsOf(...values: readonly string[]): readonly OutgoingRecord[] {
@@ -71,4 +79,16 @@ test("records that are delivered end the write", async () => {
   report(null);
   report(null);
   expect(await written).toBe(undefined);
+});
+
+test("a record that is purged because the broker gives no producer id fails with that reason, and any other one as it is", async () => {
+  const { own, report, say } = producerThat(() => {});
+  const other = own.write(recordsOf("first"));
+  report(purged);
+  await expect(other).rejects.toBe(purged);
+  const refused = own.write(recordsOf("second"));
+  say("broker transport failure");
+  say("cluster authorization failed");
+  report(purged);
+  await expect(refused).rejects.toMatchObject({ code: codes.clusterAuthorization, message: "cluster authorization failed" });
 });

@@ -31,11 +31,17 @@ const common: Properties = Object.freeze({
 export class OwnProducer {
   readonly client: LowLevelProducer;
   readonly #waiting = new Map<string, (error: ClientError | null) => void>();
+  /** Why librdkafka has given up. */
+  #refusal: ClientError | null = null;
 
   constructor(makeProducer: MakeProducer, properties: Properties = {}) {
     this.client = makeProducer({ ...common, ...properties });
+    this.client.on("event.error", ({ message }: { readonly message: string }) => {
+      this.#refusal ??= /cluster authorization failed/i.test(message) ? refusedByCluster(message) : null;
+    });
     this.client.on("delivery-report", (error: ClientError | null, { opaque }: { readonly opaque: string }) => {
-      this.#waiting.get(opaque)?.(error);
+      // A producer that has given up purges its queue, and says why in an event before it.
+      this.#waiting.get(opaque)?.(error?.code === codes.purgedInQueue ? (this.#refusal ?? error) : error);
       this.#waiting.delete(opaque);
     });
   }
@@ -92,6 +98,11 @@ export class OwnProducer {
       throw error;
     }
   }
+}
+
+/** The broker gives no producer id to a user without the right to write. The event has no code of Kafka's. */
+function refusedByCluster(message: string): ClientError {
+  return Object.assign(new Error(message), { code: codes.clusterAuthorization });
 }
 
 function ignore(): void {}
