@@ -19,6 +19,7 @@ export const outline = [
     pages: [
       "runbooks/consumer-not-ready.md",
       "runbooks/consumer-stopped.md",
+      "runbooks/consumer-restarts.md",
       "runbooks/consumer-waits.md",
       "runbooks/consumer-lag-grows.md",
       "runbooks/consumer-dead-letters.md",
