@@ -1,4 +1,3 @@
-import { BoundedMap } from "../bounded-map.ts";
 import type { ColumnSelector, RowSlot } from "../column-selector.ts";
 import type { RowSelection } from "../encoding/row-selection.ts";
 import { EnvelopedChange } from "../envelope/change-event.ts";
@@ -6,6 +5,7 @@ import { PlainRow } from "../envelope/control-events.ts";
 import { isDecodeError } from "../errors.ts";
 import type { CdcEvent, TableName } from "../event.ts";
 import type { RecordCursor } from "../record.ts";
+import { ByTable } from "./by-table.ts";
 import { isPending, type Outcome } from "./pending.ts";
 import { UnwantedShare } from "./unwanted-share.ts";
 
@@ -24,8 +24,6 @@ type RowsEvent = EnvelopedChange | PlainRow;
 const noColumns: Columns = new Set();
 const slots: readonly RowSlot[] = ["create", "update", "delete", "read", "row"];
 const maxTables = 256;
-/** The names of the tables come from senders, and may be long. */
-const maxNameChars = 65_536;
 
 /**
  * Reads the records of one topic with the columns that are wanted of their rows. Only a record that was read names its table, so each is
@@ -44,7 +42,7 @@ export class RowSelector implements RowSelection {
   /** Whether the record is read for the first time, with the columns of the tables before it. */
   isGuess = false;
   readonly #select: ColumnSelector;
-  readonly #tables: BoundedMap<string, WantedOfTable> = new BoundedMap(maxTables, maxNameChars, (name) => name.length);
+  readonly #tables: ByTable<WantedOfTable> = new ByTable(maxTables);
   /** What records are read with at first. */
   #guess: Columns | null = noColumns;
   #needsWholeRows = false;
@@ -138,8 +136,7 @@ export class RowSelector implements RowSelection {
     if (this.#lastTable === table && this.#lastWanted !== null) {
       return this.#lastWanted;
     }
-    const key = table === null ? "" : JSON.stringify([table.database, table.schema, table.name]);
-    let wanted = this.#tables.get(key);
+    let wanted = this.#tables.get(table);
     if (wanted === undefined) {
       const select = (of: TableName | null, slot: RowSlot): Columns | null => {
         const columns = this.#select(of, slot);
@@ -153,7 +150,7 @@ export class RowSelector implements RowSelection {
         Columns,
       ];
       wanted = { bySlot: { create, update, delete: deleted, read, row } };
-      this.#tables.set(key, wanted);
+      this.#tables.set(table, wanted);
     }
     this.#lastTable = table;
     this.#lastWanted = wanted;

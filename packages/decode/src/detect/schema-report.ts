@@ -1,22 +1,19 @@
-import { BoundedMap } from "../bounded-map.ts";
 import type { CdcEvent, TableName } from "../event.ts";
 import type { SchemaListener, SchemaSeen } from "../schema-seen.ts";
+import { ByTable } from "./by-table.ts";
 import type { SideRoute } from "./route.ts";
-
-/** The names of the tables come from senders, and may be long. */
-const maxNameChars = 65_536;
 
 /** Reports one schema to the listener: once for each table that records with this schema are of. */
 export class SchemaReport {
   readonly #listener: SchemaListener;
   readonly #seen: () => Omit<SchemaSeen, "table">;
-  readonly #reportedFor: BoundedMap<string, true>;
+  readonly #reportedFor: ByTable<true>;
   /** The table of the last record. Most records are of the same one. */
   #last: TableName | null | undefined = undefined;
 
   constructor(listener: SchemaListener, maxTables: number, seen: () => Omit<SchemaSeen, "table">) {
     this.#listener = listener;
-    this.#reportedFor = new BoundedMap(maxTables, maxNameChars, (name) => name.length);
+    this.#reportedFor = new ByTable(maxTables);
     this.#seen = seen;
   }
 
@@ -26,9 +23,8 @@ export class SchemaReport {
       return;
     }
     this.#last = table;
-    const name = JSON.stringify(table === null ? null : [table.database, table.schema, table.name]);
-    if (this.#reportedFor.get(name) === undefined) {
-      this.#reportedFor.set(name, true);
+    if (this.#reportedFor.get(table) === undefined) {
+      this.#reportedFor.set(table, true);
       this.#listener({ ...this.#seen(), table });
     }
   }
