@@ -22,34 +22,30 @@ const decimal = {
   "connect.name": "org.apache.kafka.connect.data.Decimal",
   "connect.parameters": { scale: "2" },
 };
+
+function avroEnvelope(id: number, fields: readonly object[]): RegisteredSchema {
+  return { id, schemaType: "AVRO", schema: JSON.stringify({ type: "record", name: "Envelope", namespace: topic, fields }) };
+}
+
 const registered: readonly RegisteredSchema[] = [
-  {
-    id: 1,
-    schemaType: "AVRO",
-    schema: JSON.stringify({
-      type: "record",
-      name: "Envelope",
-      namespace: "shop.public.orders",
-      fields: [
+  avroEnvelope(1, [
+    {
+      name: "after",
+      type: [
+        "null",
         {
-          name: "after",
-          type: [
-            "null",
-            {
-              type: "record",
-              name: "Value",
-              fields: [
-                { name: "name", type: "string" },
-                { name: "total", type: decimal },
-                { name: "tags", type: { type: "array", items: "string" } },
-              ],
-            },
+          type: "record",
+          name: "Value",
+          fields: [
+            { name: "name", type: "string" },
+            { name: "total", type: decimal },
+            { name: "tags", type: { type: "array", items: "string" } },
           ],
         },
-        { name: "op", type: "string" },
       ],
-    }),
-  },
+    },
+    { name: "op", type: "string" },
+  ]),
   {
     id: 2,
     schemaType: "PROTOBUF",
@@ -60,21 +56,12 @@ const registered: readonly RegisteredSchema[] = [
 ];
 
 const sourceNames = ["version", "connector", "name", "snapshot", "db", "schema", "table", "note"];
-const withSource: RegisteredSchema = {
-  id: 3,
-  schemaType: "AVRO",
-  schema: JSON.stringify({
-    type: "record",
-    name: "Envelope",
-    namespace: "shop.public.orders",
-    fields: [
-      { name: "before", type: "null" },
-      { name: "after", type: { type: "record", name: "Value", fields: [{ name: "id", type: "int" }] } },
-      { name: "source", type: { type: "record", name: "Source", fields: sourceNames.map((name) => ({ name, type: "string" })) } },
-      { name: "op", type: "string" },
-    ],
-  }),
-};
+const withSource = avroEnvelope(3, [
+  { name: "before", type: "null" },
+  { name: "after", type: { type: "record", name: "Value", fields: [{ name: "id", type: "int" }] } },
+  { name: "source", type: { type: "record", name: "Source", fields: sourceNames.map((name) => ({ name, type: "string" })) } },
+  { name: "op", type: "string" },
+]);
 
 type Outcome = { readonly code: string; readonly path: string | undefined; readonly message: string } | "decoded";
 
