@@ -29,6 +29,8 @@ export type ConsumerErrorCode =
   | "dead-letter-failed"
   /** A sink could not claim partitions, or could not apply what it was given. The cause is what it said. */
   | "sink-failed"
+  /** A tombstone came that may be a delete, and nothing says of which table: of one that a sink takes, or of another one. */
+  | "table-unknown"
   /** `strict` is set, and no handler and no sink takes an event. */
   | "unhandled-event"
   /** `seek()` cannot move the partition: another member has it, the log lacks the offset, or a sink keeps a checkpoint of its own. */

@@ -11,6 +11,11 @@ export interface SinkBatch {
   readonly assignment: PartitionAssignment;
   /** The events to apply, in the order of their offsets. May be empty. */
   readonly events: readonly CdcEvent[];
+  /**
+   * Those of `events` whose own table the option `tables` of `to` leaves out. They are not to be written: they say to which tables the rows of a
+   * topic belong, and so whose row a tombstone is. Empty unless the sink has `readsLeftOut`.
+   */
+  readonly leftOut?: ReadonlySet<CdcEvent>;
   /** The sink's checkpoint after they are applied. It moves even if a batch holds no event, because all of its records were filtered. */
   readonly nextOffset: bigint;
 }
@@ -21,6 +26,13 @@ export interface Sink {
   readonly name: string;
   /** Where it writes to, for messages and health reports: `db.example.com:5432/shop`, without credentials. Absent if that says nothing. */
   readonly host?: string;
+  /**
+   * The sink knows whose rows tombstones are, and is given for that what `tables` leaves out: in each partition the first row of each form, every
+   * delete of a row without an envelope or flattened, and tombstones whose table only the name of their topic says. If this is absent, a tombstone
+   * of a topic whose rows, without an envelope or flattened, are of tables that the sink takes and of others halts the consumer (`table-unknown`),
+   * unless deletes are rows there.
+   */
+  readonly readsLeftOut?: boolean;
   /**
    * These partitions belong to this member. From here on, the member that held them before cannot apply anything. Resolves with the
    * checkpoints that exist, each with its assignment (one of `assignments` itself, not a copy: anything else halts the consumer) and the

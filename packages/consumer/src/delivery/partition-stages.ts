@@ -62,8 +62,8 @@ export class PartitionStages {
   }
 
   /** Gives the record to each sink. A sink's checkpoint moves past the record even if the sink takes no event of it. */
-  addToSinks(record: InFlightRecord, shares: SinkShares): void {
-    shareWith(this.#parts.sinks, record, shares);
+  addToSinks(record: InFlightRecord, events: readonly CdcEvent[], shares: SinkShares): void {
+    shareWith(this.#parts.sinks, record, events, shares);
   }
 
   addToHandler(handle: BatchHandler, entry: BatchEntry): void {

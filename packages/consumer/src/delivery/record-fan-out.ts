@@ -45,7 +45,7 @@ export class RecordFanOut {
 
   handOn(record: InFlightRecord, events: readonly CdcEvent[], shares: SinkShares): void {
     const { stages, lanes, router, counters, hasHandlers } = this.#parts;
-    stages.addToSinks(record, shares);
+    stages.addToSinks(record, events, shares);
     if (!hasHandlers) {
       record.sinkEvents = countTaken(events, shares, counters);
       record.done();
@@ -71,7 +71,7 @@ export class RecordFanOut {
   /** Passes the end of a fetched batch on: control records and gaps of compaction there are passed with it. */
   endBatch(end: InFlightRecord): void {
     const { stages } = this.#parts;
-    stages.addToSinks(end, []);
+    stages.addToSinks(end, [], []);
     stages.fetchEnded();
     end.done();
   }
@@ -108,7 +108,7 @@ export class RecordFanOut {
     life.handles(record.offset);
     lanes.setAside(failure, tries, () => {
       written();
-      stages.addToSinks(record, []);
+      stages.addToSinks(record, [], []);
       record.done();
       if (!life.isOpen) {
         stages.flush(); // the end of the fetched batch will not come any more, and the sinks' checkpoints must move past the record

@@ -1,6 +1,7 @@
 import type { CdcEvent } from "@cdckit/decode";
 import type { PartitionAssignment } from "../driver.ts";
 import type { WorkInHand } from "../observe/waits.ts";
+import { LeftOutChoice } from "../routing/sink-selection.ts";
 import type { Sink } from "../sink.ts";
 import { readMember } from "../user-code/user-value.ts";
 import { BatchStage, type BatchStageParts } from "./batch-stage.ts";
@@ -9,7 +10,10 @@ import { eventsOf, type InFlightRecord } from "./in-flight-record.ts";
 /** A sink of the consumer, and what it takes. */
 export interface AttachedSink {
   readonly sink: Sink;
+  /** Throws if an event cannot be asked. */
   readonly takes: (event: CdcEvent) => boolean;
+  /** Whether the sink takes the event's own table. Null if it takes every table. */
+  readonly matches: ((event: CdcEvent) => boolean) | null;
   readonly limits: BatchStageParts["limits"];
 }
 
@@ -29,16 +33,17 @@ export type SinkShares = readonly (readonly CdcEvent[])[];
 
 const noShares: SinkShares = [];
 const noEvents: readonly CdcEvent[] = [];
+const noneLeftOut: ReadonlySet<CdcEvent> = new Set();
 
 /** Throws if an event cannot be asked: a part of it is read late, and does not decode. */
 export function sharesOf(sinks: readonly SinkStage[], events: readonly CdcEvent[]): SinkShares {
   return sinks.length === 0 ? noShares : sinks.map((sink) => sink.taken(events));
 }
 
-/** Gives each sink its share. A sink without a share gets the record without events. */
-export function shareWith(sinks: readonly SinkStage[], record: InFlightRecord, shares: SinkShares): void {
+/** Gives each sink its share of the record's events. A sink without a share gets the record without events. */
+export function shareWith(sinks: readonly SinkStage[], record: InFlightRecord, events: readonly CdcEvent[], shares: SinkShares): void {
   for (let i = 0; i < sinks.length; i++) {
-    sinks[i]?.add(record, shares[i] ?? noEvents);
+    sinks[i]?.add(record, events, shares[i] ?? noEvents);
   }
 }
 
@@ -46,13 +51,17 @@ export function shareWith(sinks: readonly SinkStage[], record: InFlightRecord, s
 export class SinkStage {
   readonly #parts: SinkStageParts;
   readonly #stage: BatchStage;
+  /** Null if the sink is given nothing but what it takes. */
+  readonly #leftOut: LeftOutChoice | null;
   /** The highest offset of a record that this sink has set aside. Without its checkpoint past it, the dead letter would be written again. */
   #setAsideAt = -1n;
   /** While the partition finishes: what handlers have handled up to. */
   #ceiling: bigint | null = null;
 
   constructor(parts: SinkStageParts) {
+    const { sink, matches } = parts.attached;
     this.#parts = parts;
+    this.#leftOut = sink.readsLeftOut === true && matches !== null ? new LeftOutChoice() : null;
     this.#stage = new BatchStage({
       ...parts,
       limits: parts.attached.limits,
@@ -79,14 +88,16 @@ export class SinkStage {
     return events.filter(this.#parts.attached.takes);
   }
 
-  /** Collects what the sink takes. The checkpoint moves past the record even if that is nothing. */
-  add(record: InFlightRecord, taken: readonly CdcEvent[]): void {
+  /** Collects what the sink takes of the record's events. The checkpoint moves past the record even if that is nothing. */
+  add(record: InFlightRecord, events: readonly CdcEvent[], taken: readonly CdcEvent[]): void {
     const { checkpoint } = this.#parts;
     if (checkpoint !== null && record.next <= checkpoint) {
       return;
     }
     record.share();
-    this.#stage.add({ record, events: taken });
+    const leftOut = this.#leftOut;
+    const given = leftOut === null ? taken : events.filter((event) => taken.includes(event) || leftOut.includes(event));
+    this.#stage.add({ record, events: given });
   }
 
   fetchEnded(): void {
@@ -120,11 +131,13 @@ export class SinkStage {
 
   async #apply(events: readonly CdcEvent[], nextOffset: bigint): Promise<void> {
     const { attached, assignment, fenced } = this.#parts;
+    const { sink, matches } = attached;
+    const leftOut = matches === null || sink.readsLeftOut !== true ? noneLeftOut : new Set(events.filter((event) => !matches(event)));
     try {
-      await attached.sink.apply({ assignment, events, nextOffset });
+      await sink.apply({ assignment, events, leftOut, nextOffset });
     } catch (error) {
       if (readMember(error, "code") === "fenced") {
-        fenced(attached.sink);
+        fenced(sink);
       }
       throw error;
     }

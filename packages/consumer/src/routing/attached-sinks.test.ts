@@ -38,10 +38,10 @@ test("a sink hears of the schemas of tables that it takes, and of no others", ()
 
 const quiet: Sink = { name: "copy", claim: async () => [], apply: async () => {}, close: async () => {} };
 
-function takerOf(tables: string[]): { readonly takes: (event: object) => boolean; readonly watch: MatchWatch } {
+function takerOf(tables: string[], sink: Sink = quiet): { readonly takes: (event: object) => boolean; readonly watch: MatchWatch } {
   const watch = new MatchWatch();
   const sinks = new AttachedSinks({ watch, isTopic: () => false, logger: silentLogger, fail: () => {} });
-  sinks.add(quiet, { tables });
+  sinks.add(sink, { tables });
   return { watch, takes: (event) => sinks.all[0]?.takes(event as CdcEvent) === true };
 }
 
@@ -59,8 +59,39 @@ test.each([
   expect(takes({ ...form, table: { name: "orders" }, record: { topic: "cdc-orders-v1" } })).toBe(true);
   expect(takes({ ...form, table: { name: "customers" }, record: { topic: "cdc-customers-v1" } })).toBe(false);
   expect([takes(tombstone), takes(tombstone), takes(other)]).toEqual([true, true, false]);
-  const [reason, ...more] = watch.reasons([]);
-  expect([reason?.text.includes('decoder.topics["cdc-orders-v1"].table'), more]).toEqual([true, []]);
+  const [early, later, ...more] = watch.reasons([]).map(({ text }) => text);
+  expect(early).toContain(
+    "did not get a tombstone of the topic cdc-orders-v1 that came before its first row was read, and each may be a delete",
+  );
+  expect([later?.includes('Set decoder.topics["cdc-orders-v1"].table'), more]).toEqual([true, []]);
+});
+
+const flattened = { kind: "change", envelope: "flattened", record: { topic: "many" } };
+const ofMany = { kind: "tombstone", table: { name: "many" }, record: { topic: "many", partition: 0, offset: 7n } };
+
+test("a tombstone is refused if rows of its topic are of tables that the sink takes and of others, and nothing says whose it is", () => {
+  const { takes } = takerOf(["orders"]);
+  takes({ ...flattened, op: "create", table: { name: "orders" } });
+  takes({ ...flattened, op: "create", table: { name: "customers" } });
+  expect(() => takes(ofMany)).toThrow("[table-unknown] the tombstone at many[0] offset 7 may be a delete, and nothing says of which table");
+  expect(takes({ ...ofMany, table: { name: "orders" } })).toBe(true);
+  expect(takes({ ...ofMany, table: { name: "customers" } })).toBe(false);
+});
+
+test("a tombstone after a delete that is a row is no delete", () => {
+  const { takes } = takerOf(["orders"]);
+  takes({ ...flattened, op: "create", table: { name: "orders" } });
+  takes({ ...flattened, op: "delete", table: { name: "customers" } });
+  expect(takes(ofMany)).toBe(false);
+});
+
+test("a sink that knows whose rows tombstones are is asked, until the topic has rows that it leaves out alone", () => {
+  const { takes, watch } = takerOf(["orders"], { ...quiet, readsLeftOut: true });
+  expect([takes(ofMany), takes({ ...ofMany, table: { name: "customers" } })]).toEqual([true, false]);
+  takes({ ...flattened, op: "create", table: { name: "customers" } });
+  expect(takes(ofMany)).toBe(false);
+  takes({ ...flattened, op: "create", table: { name: "orders" } });
+  expect([takes(ofMany), watch.reasons([]).length]).toEqual([true, 1]);
 });
 
 test("a tombstone after a delete in an envelope is of no table that the sink left out", () => {

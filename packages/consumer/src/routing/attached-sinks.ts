@@ -1,4 +1,4 @@
-import type { CdcEvent, SchemaSeen, TableName, TombstoneEvent } from "@cdckit/decode";
+import type { CdcEvent, SchemaSeen, TableName } from "@cdckit/decode";
 import { type BatchOptions, resolveBatchLimits } from "../delivery/delivery-options.ts";
 import type { AttachedSink } from "../delivery/sink-stage.ts";
 import { ConsumerError } from "../errors.ts";
@@ -7,6 +7,7 @@ import type { Sink } from "../sink.ts";
 import { type GuardedSinkParts, guardedSink } from "../user-code/guarded-sink.ts";
 import { readMember, readText } from "../user-code/user-value.ts";
 import { type MatchWatch, noteMatch, slotOf, type WatchedPattern } from "./match-watch.ts";
+import { SinkSelection } from "./sink-selection.ts";
 import { TableMemo } from "./table-memo.ts";
 import { type IsTopic, matchesTable, parseTablePattern, type TablePattern } from "./table-pattern.ts";
 
@@ -64,12 +65,11 @@ export class AttachedSinks {
         parseTablePattern(text, isTopic, method === "to()" ? "to() tables" : method),
       ),
     );
-    const attached: AttachedSink = {
-      sink: guardedSink(sink, this.#parts),
-      limits: resolveBatchLimits(`${method} batch`, options.batch),
-      takes:
-        patterns === undefined ? isTableEvent : withTombstones(takesOf(patterns, watch), (event) => watch.takenByTopic(sink.name, event)),
-    };
+    const limits = resolveBatchLimits(`${method} batch`, options.batch);
+    const guarded = guardedSink(sink, this.#parts);
+    const selected =
+      patterns === undefined ? { takes: isTableEvent, matches: null } : selectionOf(guarded, takesOf(patterns, watch), watch);
+    const attached: AttachedSink = { sink: guarded, limits, ...selected };
     this.#attached.set(attached, patterns?.map(({ pattern }) => pattern) ?? null);
     if (method === "to()") {
       this.#byUser.add(attached);
@@ -131,30 +131,18 @@ function isTableEvent(event: CdcEvent): boolean {
   return slotOf(event) !== null;
 }
 
-/**
- * Takes also the tombstones of topics whose rows it takes, if these rows have no envelope, or are flattened: the tombstone may be all that comes of
- * a delete, and the table that it has is often nothing but the end of the topic's name. `other`: called with the first such tombstone of a topic.
- */
-function withTombstones(takes: (event: CdcEvent) => boolean, other: (event: TombstoneEvent) => void): (event: CdcEvent) => boolean {
-  const topics = new Set<string>();
-  const reported = new Set<string>();
-  let last: string | null = null;
-  return (event) => {
-    const { topic } = event.record;
-    const isTaken = takes(event);
-    if (isTaken && topic !== last && (event.kind === "row" || (event.kind === "change" && event.envelope === "flattened"))) {
-      last = topic;
-      topics.add(topic);
-    }
-    if (isTaken || event.kind !== "tombstone" || !topics.has(topic)) {
-      return isTaken;
-    }
-    if (!reported.has(topic)) {
-      reported.add(topic);
-      other(event);
-    }
-    return true;
-  };
+function selectionOf(
+  { name, readsLeftOut = false }: Sink,
+  matches: (event: CdcEvent) => boolean,
+  watch: MatchWatch,
+): Pick<AttachedSink, "takes" | "matches"> {
+  const selection = new SinkSelection({
+    matches,
+    readsLeftOut,
+    takenByTopic: (event) => watch.takenByTopic(name, event),
+    leftOutBefore: (topic, tombstones) => watch.leftOutBefore(name, topic, tombstones),
+  });
+  return { takes: (event) => selection.takes(event), matches };
 }
 
 /** Decides which events these patterns take. For each table and operation this is decided once. */

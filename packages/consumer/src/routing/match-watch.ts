@@ -100,7 +100,23 @@ export class MatchWatch {
         label: `the sink ${JSON.stringify(sink)} and tombstones of ${topic}`,
         text:
           `the sink ${JSON.stringify(sink)} takes rows of the topic ${topic}, and its tombstones are ${own}, which the sink's tables leave out: the sink got ` +
-          `them, too, because one may be a delete. Before it has read a row of the topic, it gets none: set ${hint} to the table of its rows, { name: "..." }`,
+          `them, too, because one may be a delete. Set ${hint} to the table of its rows, { name: "..." }`,
+      });
+    }
+  }
+
+  /**
+   * A sink has left tombstones out whose table none of its patterns matches, and then took a row of their topic without an envelope: each of them
+   * may have been the delete of such a row.
+   */
+  leftOutBefore(sink: string, topic: string, tombstones: number): void {
+    if (this.#byTopic.length < maxTables) {
+      const count = tombstones === 1 ? "a tombstone" : `${tombstones} tombstones`;
+      this.#byTopic.push({
+        label: `the sink ${JSON.stringify(sink)} and the first tombstones of ${topic}`,
+        text:
+          `the sink ${JSON.stringify(sink)} did not get ${count} of the topic ${topic} that came before its first row was read, and each may be a delete: set ` +
+          `decoder.topics[${JSON.stringify(topic)}].table to the table of its rows, { name: "..." }, and read these records again`,
       });
     }
   }

@@ -1,7 +1,7 @@
 import type { OffsetCommit, OutgoingRecord, PartitionAssignment } from "../driver.ts";
 import type { Sink } from "../sink.ts";
 import { ConsumerError } from "../errors.ts";
-import { readText } from "./user-value.ts";
+import { readMember, readText } from "./user-value.ts";
 import type { Logger } from "../observe/logger.ts";
 
 export interface GuardedSinkParts {
@@ -18,6 +18,7 @@ export function guardedSink(sink: Sink, { logger, fail }: GuardedSinkParts): Sin
   return {
     name,
     ...(host === undefined ? {} : { host }),
+    ...(readMember(sink, "readsLeftOut") === true ? { readsLeftOut: true } : {}),
     claim: async (groupId, assignments) => checkpointsOf(name, await sink.claim(groupId, assignments), assignments),
     apply: async (batch) => sink.apply(batch),
     // This is called during decoding. Without this, a failure of the sink would count as the record's.

@@ -1,0 +1,138 @@
+import type { CdcEvent, ChangeEvent, RowEvent, TombstoneEvent } from "@cdckit/decode";
+import { ConsumerError } from "../errors.ts";
+
+export interface SinkSelectionParts {
+  /** Whether the sink's patterns match the event's own table. */
+  readonly matches: (event: CdcEvent) => boolean;
+  /** The sink is given what says whose row a tombstone is, and decides by itself. */
+  readonly readsLeftOut: boolean;
+  /** The sink has taken a tombstone whose own table the patterns leave out. Called once for each topic. */
+  readonly takenByTopic: (event: TombstoneEvent) => void;
+  /** So many tombstones of the topic were left out before the first row of it that the sink takes. */
+  readonly leftOutBefore: (topic: string, tombstones: number) => void;
+}
+
+/** What was read of a topic's rows. */
+interface SeenRows {
+  /** The sink takes rows without an envelope, or flattened ones: a tombstone may be all that comes of their delete. */
+  isBareTaken: boolean;
+  /** It leaves such rows out. */
+  isBareLeftOut: boolean;
+  /** Deletes of such rows are rows themselves: a tombstone comes after one, and is none. */
+  hasBareDeletes: boolean;
+}
+
+/**
+ * Decides which events a sink of some tables takes. A tombstone holds nothing but a key. If no header and no hint says its table, its table is
+ * the end of its topic's name, which need not be the name of the table. So what was read of the topic decides.
+ */
+export class SinkSelection {
+  readonly #parts: SinkSelectionParts;
+  readonly #topics = new Map<string, SeenRows>();
+  /** By topic: the tombstones that were left out before any row was read. */
+  readonly #early = new Map<string, number>();
+  readonly #reported = new Set<string>();
+  /** What was noted last: most events tell nothing new. */
+  #last: { readonly topic: string; readonly form: string } | null = null;
+
+  constructor(parts: SinkSelectionParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws for a tombstone of which nothing says whose delete it is. */
+  takes(event: CdcEvent): boolean {
+    const isMatch = this.#parts.matches(event);
+    if (event.kind === "tombstone") {
+      return isNamedByTopic(event) ? this.#takesTombstone(event, isMatch) : isMatch;
+    }
+    if (event.kind === "row" || event.kind === "change") {
+      this.#note(event, isMatch);
+    }
+    return isMatch;
+  }
+
+  #takesTombstone(event: TombstoneEvent, isMatch: boolean): boolean {
+    const { topic } = event.record;
+    const { readsLeftOut } = this.#parts;
+    const seen = this.#topics.get(topic);
+    if (!readsLeftOut && seen !== undefined && seen.isBareTaken && seen.isBareLeftOut) {
+      if (!seen.hasBareDeletes) {
+        throw tableUnknown(event);
+      }
+      return isMatch;
+    }
+    if (seen === undefined && !isMatch && !readsLeftOut) {
+      this.#early.set(topic, (this.#early.get(topic) ?? 0) + 1);
+    }
+    if (isMatch || seen === undefined || !seen.isBareTaken) {
+      return isMatch || (seen === undefined && readsLeftOut);
+    }
+    if (!this.#reported.has(topic)) {
+      this.#reported.add(topic);
+      this.#parts.takenByTopic(event);
+    }
+    return true;
+  }
+
+  #note(event: ChangeEvent | RowEvent, isTaken: boolean): void {
+    const { topic } = event.record;
+    const isBare = isBareRow(event);
+    const isDelete = event.kind === "change" && event.op === "delete";
+    const form = `${isTaken} ${isBare} ${isDelete}`;
+    if (this.#last?.topic === topic && this.#last.form === form) {
+      return;
+    }
+    this.#last = { topic, form };
+    const seen = this.#topics.get(topic) ?? { isBareTaken: false, isBareLeftOut: false, hasBareDeletes: false };
+    this.#topics.set(topic, seen);
+    seen.isBareTaken ||= isBare && isTaken;
+    seen.isBareLeftOut ||= isBare && !isTaken;
+    seen.hasBareDeletes ||= isBare && isDelete;
+    const early = this.#early.get(topic);
+    if (seen.isBareTaken && early !== undefined) {
+      this.#early.delete(topic);
+      this.#parts.leftOutBefore(topic, early);
+    }
+  }
+}
+
+/**
+ * Chooses, of the events of one partition that a sink leaves out, those that it is given nonetheless because they say whose row a tombstone is:
+ * the first row of each form, every delete that is a row, and tombstones that only their topic names.
+ */
+export class LeftOutChoice {
+  readonly #forms = new Set<boolean>();
+
+  /** To be asked once for each event, in order. */
+  includes(event: CdcEvent): boolean {
+    if (event.kind === "tombstone") {
+      return isNamedByTopic(event);
+    }
+    if (event.kind !== "row" && event.kind !== "change") {
+      return false;
+    }
+    const isBare = isBareRow(event);
+    const isFirst = !this.#forms.has(isBare);
+    this.#forms.add(isBare);
+    return isFirst || (isBare && event.kind === "change" && event.op === "delete");
+  }
+}
+
+/** Of which a tombstone may be the only delete. */
+function isBareRow(event: ChangeEvent | RowEvent): boolean {
+  return event.kind === "row" || event.envelope === "flattened";
+}
+
+/** Neither a header nor a hint says its table. */
+function isNamedByTopic({ table, record: { topic } }: TombstoneEvent): boolean {
+  return table === null || table.name === topic.slice(topic.lastIndexOf(".") + 1);
+}
+
+function tableUnknown({ record: { topic, partition, offset } }: TombstoneEvent): ConsumerError {
+  return new ConsumerError(
+    "table-unknown",
+    `the tombstone at ${topic}[${partition}] offset ${offset} may be a delete, and nothing says of which table: rows of the topic are of tables that the sink ` +
+      "takes and of others. Give each table a topic of its own, or let the connector write deletes as rows (delete.tombstone.handling.mode=rewrite)",
+    { at: { topic, partition, offset } },
+  );
+}
