@@ -26,6 +26,12 @@ function enveloped(op: "c" | "d", id: number, table = "orders"): void {
   broker.append(topic, { key: JSON.stringify({ id }), value: JSON.stringify(value) });
 }
 
+/** A row as ExtractNewRecordState writes it with `add.fields=op,table`, whose deletes are rows, with a tombstone after each. */
+function deletedRow(op: "c" | "d", id: number, table = "orders"): void {
+  const row = { id, __op: op, __table: table, __deleted: String(op === "d") };
+  broker.append(topic, { key: JSON.stringify({ id }), value: JSON.stringify(row) });
+}
+
 function tombstone(id: number): void {
   broker.append(topic, { key: JSON.stringify({ id }), value: null });
 }
@@ -70,10 +76,27 @@ describe("a tombstone that is a delete, of a topic that is not named like its ta
   test("does so if the sink takes that table alone", async () => {
     flattened(1);
     flattened(2);
-    flattened(3, "customers");
     tombstone(1);
     await read({}, { tables: ["orders"] });
     expect(await ids()).toEqual([2]);
+  });
+
+  test("does so as the first record after a restart, if the sink takes that table alone", async () => {
+    flattened(1);
+    flattened(2);
+    await read({}, { tables: ["orders"] });
+    tombstone(1);
+    await read({}, { tables: ["orders"] });
+    expect(await ids()).toEqual([2]);
+  });
+
+  test("deletes nothing if every row of the topic is left out", async () => {
+    flattened(1, "customers");
+    tombstone(1);
+    await read({}, { tables: ["orders"] });
+    tombstone(2);
+    await read({}, { tables: ["orders"] });
+    expect(broker.committed("g", topic, 0)).toBe(3n);
   });
 
   test("does so as the first record after a restart, too", async () => {
@@ -113,6 +136,31 @@ describe("a tombstone that is a delete, of a topic that is not named like its ta
     await expect(read()).rejects.toMatchObject({ cause: { code: "table-unknown", message } });
   });
 
+  const leftOut: readonly (readonly [string, PostgresOptions, More])[] = [
+    ["tableFor", { tableFor: ({ name }) => (name === "customers" ? null : { name }) }, {}],
+    ["tables", {}, { tables: ["orders"] }],
+  ];
+  test.each(leftOut)("halts if rows of the topic are of a table that %s leaves out, also after a restart", async (_, options, more) => {
+    const message = expect.stringContaining('"copy"."orders" and to tables that are left out');
+    flattened(1);
+    flattened(1, "customers");
+    await read(options, more);
+    tombstone(1);
+    await expect(read(options, more)).rejects.toMatchObject({ cause: { code: "table-unknown", message } });
+    expect(await ids()).toEqual([1]);
+  });
+
+  test("deletes no row of another table if a hint names one that tableFor leaves out", async () => {
+    flattened(1);
+    await read();
+    tombstone(1);
+    await read(
+      { tableFor: ({ name }) => (name === "customers" ? null : { name }) },
+      { decoder: { topics: { [topic]: { table: { name: "customers" } } } } },
+    );
+    expect(await ids()).toEqual([1]);
+  });
+
   test("is nothing to delete if no row of the topic has come yet, and the sink makes the table", async () => {
     tombstone(7);
     flattened(1);
@@ -131,6 +179,40 @@ describe("a tombstone after a delete", () => {
     await read();
     expect([await ids(), await ids("customers")]).toEqual([[2], [1]]);
   });
+
+  test.each([
+    [
+      "an envelope, and a table that tableFor leaves out",
+      enveloped,
+      { tableFor: ({ name }) => (name === "customers" ? null : { name }) },
+      {},
+    ],
+    ["an envelope, and a table that tables leaves out", enveloped, {}, { tables: ["orders"] }],
+    [
+      "flattened rows, and a table that tableFor leaves out",
+      deletedRow,
+      { tableFor: ({ name }) => (name === "customers" ? null : { name }) },
+      {},
+    ],
+    ["flattened rows, and a table that tables leaves out", deletedRow, {}, { tables: ["orders"] }],
+    ["flattened rows of two tables", deletedRow, {}, {}],
+  ] satisfies [string, typeof enveloped, PostgresOptions, More][])(
+    "of %s deletes nothing more, also after a restart",
+    async (_, write, options, more) => {
+      for (const [id, table] of [[1], [2], [1, "customers"], [2, "customers"]] as const) {
+        write("c", id, table);
+      }
+      write("d", 1, "customers");
+      tombstone(1);
+      write("d", 2, "customers");
+      await read(options, more);
+      tombstone(2);
+      write("d", 2);
+      tombstone(2);
+      await read(options, more);
+      expect(await ids()).toEqual([1]);
+    },
+  );
 
   test("is no error as the first record after a restart", async () => {
     enveloped("c", 1);

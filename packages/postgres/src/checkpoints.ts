@@ -3,7 +3,7 @@ import { createSchema } from "./create-schema.ts";
 import { PostgresSinkError } from "./errors.ts";
 import { quoteTable } from "./quote.ts";
 import type { Target } from "./tables.ts";
-import type { TopicFacts } from "./topic-tables.ts";
+import type { PartitionFacts } from "./topic-tables.ts";
 import type { Statements } from "./transaction.ts";
 
 /** The owner of checkpoints: a sink of a group. */
@@ -23,7 +23,7 @@ export interface Claim {
 export interface Claimed {
   readonly known: readonly OffsetCommit[];
   /** By assignment: the tables of the topic's rows so far; null if a version that did not keep them has moved the checkpoint. */
-  readonly facts: ReadonlyMap<PartitionAssignment, TopicFacts | null>;
+  readonly facts: ReadonlyMap<PartitionAssignment, PartitionFacts | null>;
 }
 
 /** The columns that older versions did not have. */
@@ -95,13 +95,13 @@ export class Checkpoints {
       values: [groupId, this.#scope.sink, ordered.map(({ topic }) => topic), ordered.map(({ partition }) => partition)],
     });
     const known: OffsetCommit[] = [];
-    const facts = new Map<PartitionAssignment, TopicFacts | null>();
+    const facts = new Map<PartitionAssignment, PartitionFacts | null>();
     for (const row of rows) {
       const assignment = ordered.find(({ topic, partition }) => topic === row["topic"] && partition === row["partition"]);
       if (assignment !== undefined) {
         this.#claims.set(assignment, { groupId, fence: String(row["fence"]) });
         const isNew = row["next_offset"] === null;
-        facts.set(assignment, (row["topic_tables"] as TopicFacts | null) ?? (isNew ? { rows: [], changes: [] } : null));
+        facts.set(assignment, (row["topic_tables"] as PartitionFacts | null) ?? (isNew ? { rows: [], changes: [] } : null));
         if (!isNew) {
           const offset = BigInt(String(row["next_offset"]));
           known.push(row["topic_id"] === null ? { assignment, offset } : { assignment, offset, topicId: String(row["topic_id"]) });
@@ -112,7 +112,7 @@ export class Checkpoints {
   }
 
   /** Keeps the tables of the topic's rows, in the transaction that has moved the checkpoint. */
-  async keepFacts(statements: Statements, assignment: PartitionAssignment, facts: TopicFacts): Promise<void> {
+  async keepFacts(statements: Statements, assignment: PartitionAssignment, facts: PartitionFacts): Promise<void> {
     const groupId = this.#claims.get(assignment)?.groupId ?? "";
     await statements.query({
       text: `update ${this.#table} set topic_tables = $5 where group_id = $1 and sink = $2 and topic = $3 and partition = $4`,

@@ -1,10 +1,11 @@
+import type { SinkBatch } from "@cdckit/consumer";
 import { applyTo, type CdcEvent, type Columns, type TableName, type TombstoneEvent, UNAVAILABLE } from "@cdckit/decode";
 import { PostgresSinkError } from "./errors.ts";
 import { checkTableName, isKeptWhole } from "./name-limit.ts";
 import { quoteTable } from "./quote.ts";
 import type { Target } from "./tables.ts";
 import { shownName, sourceName, type Targets } from "./targets.ts";
-import type { TopicTables } from "./topic-tables.ts";
+import type { Place, TopicTables } from "./topic-tables.ts";
 
 /** A pending write or delete of a row. */
 export interface PendingRow {
@@ -51,7 +52,7 @@ export interface PendingOptions {
  * not by their source: the source table of a tombstone is known only by the name of its topic, which may be another name.
  */
 export function pendingTables(
-  events: readonly CdcEvent[],
+  { assignment, events, leftOut }: SinkBatch,
   targets: Targets,
   topics: TopicTables,
   { isSequence, ignoresTruncates }: PendingOptions,
@@ -68,30 +69,31 @@ export function pendingTables(
     return open;
   };
   for (const event of events) {
+    const isLeftOut = leftOut?.has(event) === true;
     if (event.kind === "tombstone") {
-      addTombstone(event, targets, topics, openOf);
+      const own = event.table === null || isLeftOut ? null : targets.of(event.table);
+      addTombstone(event, topics.placeOf(assignment, event, keyNameOf(event.key), own), openOf);
       continue;
     }
     if (!("table" in event) || event.table === null || (ignoresTruncates && event.kind === "truncate")) {
       continue;
     }
-    const target = targets.of(event.table);
+    const target = isLeftOut ? null : targets.of(event.table);
+    if (event.kind !== "truncate") {
+      topics.note(assignment, event, event.table, keyNameOf(event.key), target);
+    }
     if (target === null) {
       continue;
     }
     const open = openOf(target);
     open.sources.set(sourceName(event.table), event.table);
-    if (event.kind !== "truncate") {
-      topics.note(event, event.table, keyNameOf(event.key), target);
-    }
     add(event, event.table, open);
   }
   return [...tables.values()].map(({ rows, ...table }) => ({ ...table, rows: [...rows.values()] }));
 }
 
 /** After a delete it changes nothing. In a compacted topic of rows it is the delete itself. */
-function addTombstone(event: TombstoneEvent, targets: Targets, topics: TopicTables, openOf: (target: Target) => OpenTable): void {
-  const place = topics.placeOf(event, keyNameOf(event.key), event.table === null ? null : targets.of(event.table));
+function addTombstone(event: TombstoneEvent, place: Place | null, openOf: (target: Target) => OpenTable): void {
   if (place === null) {
     return;
   }

@@ -32,13 +32,14 @@ export function postgres(options: PostgresOptions = {}): PostgresSink {
 class RowSink implements PostgresSink {
   readonly name: string;
   readonly host: string;
+  readonly readsLeftOut = true;
   readonly #options: ResolvedPostgresOptions;
   readonly #checkpoints: Checkpoints;
   readonly #targets: Targets;
   readonly #tables: Tables;
   readonly #topics: TopicTables;
-  /** By assignment: what its checkpoint says of the topic's tables. */
-  readonly #kept = new WeakMap<PartitionAssignment, TopicFacts>();
+  /** By assignment: what its checkpoint says of the topic's tables and of open deletes. */
+  readonly #kept = new WeakMap<PartitionAssignment, { readonly facts: TopicFacts; readonly deletes: string }>();
   /** Topics with several partitions, as far as this member has met one above 0. */
   readonly #divided = new Set<string>();
   readonly #transactions: Transactions;
@@ -98,22 +99,23 @@ class RowSink implements PostgresSink {
     }
   }
 
-  #pendingTables({ events }: SinkBatch, { isSequence }: { readonly isSequence: boolean }): readonly PendingTable[] {
-    return pendingTables(events, this.#targets, this.#topics, { isSequence, ignoresTruncates: this.#options.truncate === "ignore" });
+  #pendingTables(batch: SinkBatch, { isSequence }: { readonly isSequence: boolean }): readonly PendingTable[] {
+    return pendingTables(batch, this.#targets, this.#topics, { isSequence, ignoresTruncates: this.#options.truncate === "ignore" });
   }
 
   async #applyTables(pool: PostgresPool, { assignment, nextOffset }: SinkBatch, tables: readonly PendingTable[]): Promise<void> {
     const what = `applying ${assignment.topic}[${assignment.partition}] up to offset ${nextOffset}`;
     const changed: Target[] = [];
     const facts = this.#topics.factsOf(assignment.topic);
-    const isNews = this.#options.keepsCheckpoints && tables.length > 0 && this.#kept.get(assignment) !== facts;
+    const deletes = this.#topics.openDeletesOf(assignment);
+    const news = this.#options.keepsCheckpoints ? this.#newsOf(assignment, facts, JSON.stringify(deletes)) : null;
     try {
       await this.#transactions.run(pool, { what, lockWaitMs: maxLockWaitMs }, async (statements) => {
         if (this.#options.keepsCheckpoints && !(await this.#checkpoints.advance(statements, assignment, nextOffset))) {
           return;
         }
-        if (isNews) {
-          await this.#checkpoints.keepFacts(statements, assignment, facts);
+        if (news !== null) {
+          await this.#checkpoints.keepFacts(statements, assignment, deletes.length === 0 ? facts : { ...facts, deletes });
         }
         for (const table of tables) {
           if (table.isTruncated) {
@@ -128,10 +130,21 @@ class RowSink implements PostgresSink {
       this.#forget(tables.map(({ target }) => target));
       throw error;
     }
-    if (isNews) {
-      this.#kept.set(assignment, facts);
+    if (news !== null) {
+      this.#kept.set(assignment, news);
     }
     this.#forget(changed);
+  }
+
+  /** What the checkpoint is to keep of now on; null if it keeps that already, or if there is nothing to keep. */
+  #newsOf(
+    assignment: PartitionAssignment,
+    facts: TopicFacts,
+    deletes: string,
+  ): { readonly facts: TopicFacts; readonly deletes: string } | null {
+    const kept = this.#kept.get(assignment);
+    const isKept = kept === undefined ? facts.rows.length + facts.changes.length === 0 : kept.facts === facts && kept.deletes === deletes;
+    return isKept ? null : { facts, deletes };
   }
 
   #notePartition({ topic, partition }: PartitionAssignment): void {

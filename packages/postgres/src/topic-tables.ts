@@ -1,21 +1,28 @@
 import type { PartitionAssignment } from "@cdckit/consumer";
 import type { ChangeEvent, RowEvent, TableName, TombstoneEvent } from "@cdckit/decode";
+import { DeletedKeys, type OpenDelete, type RowTarget } from "./deleted-keys.ts";
 import { PostgresSinkError } from "./errors.ts";
 import { quoteTable } from "./quote.ts";
 import type { Target } from "./tables.ts";
 import { isAnotherTable } from "./targets.ts";
 
 /**
- * To which tables the rows of a topic went. Two of each are enough: from then on, a topic's tombstones say no table. Kept with the checkpoint of
- * each partition, because a tombstone may be the first record after a restart.
+ * To which tables the rows of a topic went; null for all that are left out. Two of each are enough: from then on, a topic's tombstones say no
+ * table. Kept with the checkpoint of each partition, because a tombstone may be the first record after a restart.
  */
 export interface TopicFacts {
   /** Of rows whose deletes may be nothing but a tombstone: those without an envelope, and flattened ones. */
-  readonly rows: readonly Target[];
+  readonly rows: readonly RowTarget[];
   /** Of changes in an envelope: a tombstone comes after their delete. */
-  readonly changes: readonly Target[];
+  readonly changes: readonly RowTarget[];
   /** Of which source tables the rows were, if the user's `tableFor` may have written several to one. Absent in what older versions have kept. */
   readonly sources?: readonly SourcesOf[];
+}
+
+/** What the checkpoint of a partition keeps for tombstones. */
+export interface PartitionFacts extends TopicFacts {
+  /** The last deletes whose tombstones are still to come, if rows of the topic go to several tables. */
+  readonly deletes?: readonly OpenDelete[];
 }
 
 /** A table, and the first two source tables of its rows: shards, say, or partitions. */
@@ -27,8 +34,6 @@ const noFacts: TopicFacts = Object.freeze({ rows: [], changes: [] });
 const maxTables = 2;
 /** Of one topic whose source tables are kept. */
 const maxTargets = 100;
-/** A tombstone comes right after its delete. Between them are records of other connectors that write to the same partition, at most. */
-const maxDeletes = 1_000;
 
 /** The table of a tombstone's row. */
 export interface Place {
@@ -40,8 +45,8 @@ export interface Place {
 /** Knows the tables of tombstones: of their messages nothing is left but a key. */
 export class TopicTables {
   readonly #topics = new Map<string, TopicFacts>();
-  /** By partition and key: the table of the last delete. */
-  readonly #deletes = new Map<string, Map<string, Target>>();
+  /** By assignment: they go when this member no longer has the partition. */
+  readonly #deletes = new WeakMap<PartitionAssignment, DeletedKeys>();
   readonly #keepsSources: boolean;
   #lastSource: TableName | null = null;
   /** Topics of which earlier rows may have gone to tables that are not known here. */
@@ -53,8 +58,9 @@ export class TopicTables {
   }
 
   /** A partition was claimed. `facts`: what its checkpoint says; null if nobody kept it. Another member may have had it meanwhile. */
-  claimed({ topic, partition }: PartitionAssignment, facts: TopicFacts | null): void {
-    this.#deletes.delete(partitionOf(topic, partition));
+  claimed(assignment: PartitionAssignment, facts: PartitionFacts | null): void {
+    const { topic } = assignment;
+    this.#deletes.set(assignment, new DeletedKeys(facts?.deletes));
     if (facts === null) {
       this.#incomplete.add(topic);
     }
@@ -73,6 +79,12 @@ export class TopicTables {
     return this.#topics.get(topic) ?? noFacts;
   }
 
+  /** The last deletes of the partition whose tombstones are still to come, if nothing else says whose those are. */
+  openDeletesOf(assignment: PartitionAssignment): readonly OpenDelete[] {
+    const { rows, changes } = this.factsOf(assignment.topic);
+    return rows.length > 0 && distinct([...rows, ...changes]).length > 1 ? this.#deletesOf(assignment).open : [];
+  }
+
   /** Whether every row of the topic that this sink may have written is known of. */
   isComplete(topic: string): boolean {
     return !this.#incomplete.has(topic);
@@ -84,31 +96,31 @@ export class TopicTables {
     return [...sources].some((source) => known.some((table) => isAnotherTable(table, source)));
   }
 
-  /** Notes to which table a row goes, or is deleted from. `table` is its source table. */
-  note(event: ChangeEvent | RowEvent, table: TableName, keyName: string | null, target: Target): void {
-    if (this.#keepsSources && table !== this.#lastSource) {
+  /** Notes to which table a row goes, or is deleted from; null if its table is left out. `table` is its source table. */
+  note(assignment: PartitionAssignment, event: ChangeEvent | RowEvent, table: TableName, keyName: string | null, target: RowTarget): void {
+    if (target !== null && this.#keepsSources && table !== this.#lastSource) {
       this.#lastSource = table; // most events have the same name as the last one
       this.#addSource(event.record.topic, target, table);
     }
     const isBare = event.kind === "row" || event.envelope === "flattened";
     this.#add(event.record.topic, isBare ? "rows" : "changes", target);
     if (event.kind === "change" && event.op === "delete" && keyName !== null) {
-      this.#noteDelete(partitionOf(event.record.topic, event.record.partition), keyName, target);
+      this.#deletesOf(assignment).deleted(keyName, target);
     }
   }
 
   /**
-   * The table that has the tombstone's row; null if its delete has come before it. `own`: what the tombstone itself says. Throws if it may be
-   * a delete, and nothing says of which table.
+   * The table that has the tombstone's row; null if its delete has come before it, or if its table is left out. `own`: what the tombstone itself
+   * says, null if that table is left out. Throws if it may be a delete, and nothing says of which table.
    */
-  placeOf(event: TombstoneEvent, keyName: string | null, own: Target | null): Place | null {
-    const { topic, partition } = event.record;
-    const deleted = keyName === null ? undefined : this.#deletes.get(partitionOf(topic, partition))?.get(keyName);
+  placeOf(assignment: PartitionAssignment, event: TombstoneEvent, keyName: string | null, own: RowTarget): Place | null {
+    const { topic } = event.record;
+    const deleted = keyName === null ? undefined : this.#deletesOf(assignment).buried(keyName);
     if (deleted !== undefined) {
-      return { target: deleted, isGuess: false };
+      return certain(deleted);
     }
-    if (own !== null && !isNamedByTopic(event)) {
-      return { target: own, isGuess: false };
+    if (event.table !== null && !isNamedByTopic(event)) {
+      return certain(own);
     }
     const { rows, changes } = this.factsOf(topic);
     const [only, other] = distinct([...rows, ...changes]);
@@ -117,8 +129,11 @@ export class TopicTables {
     }
     if (other !== undefined) {
       if (rows.length > 0) {
-        throw tableUnknown(event, `rows of the topic go to ${quoteTable(only)} and to ${quoteTable(other)}`);
+        throw tableUnknown(event, `rows of the topic go to ${targetText(only)} and to ${targetText(other)}`);
       }
+      return null;
+    }
+    if (only === null) {
       return null;
     }
     // Changes of another table may have come before this member read the topic: the tombstone may be of that one, after its delete.
@@ -126,11 +141,17 @@ export class TopicTables {
     return rows.length === 0 && isOther && !this.isComplete(topic) ? null : { target: only, isGuess: false };
   }
 
-  #add(topic: string, form: "rows" | "changes", target: Target): void {
+  #deletesOf(assignment: PartitionAssignment): DeletedKeys {
+    const deletes = this.#deletes.get(assignment) ?? new DeletedKeys();
+    this.#deletes.set(assignment, deletes);
+    return deletes;
+  }
+
+  #add(topic: string, form: "rows" | "changes", target: RowTarget): void {
     const facts = this.factsOf(topic);
     const known = facts[form];
     if (known.length < maxTables && !known.some((one) => isSame(one, target))) {
-      this.#topics.set(topic, { ...facts, [form]: [...known, { schema: target.schema, name: target.name }] });
+      this.#topics.set(topic, { ...facts, [form]: [...known, target && { schema: target.schema, name: target.name }] });
     }
   }
 
@@ -142,17 +163,6 @@ export class TopicTables {
     if (isNew && (tables.length > 0 || sources.length < maxTargets)) {
       const others = sources.filter((one) => !isSame(one, { schema, name }));
       this.#topics.set(topic, { ...facts, sources: [...others, { schema, name, tables: [...tables, table] }] });
-    }
-  }
-
-  #noteDelete(partition: string, keyName: string, target: Target): void {
-    const deletes = this.#deletes.get(partition) ?? new Map<string, Target>();
-    this.#deletes.set(partition, deletes);
-    deletes.delete(keyName); // so that it is the last one
-    deletes.set(keyName, target);
-    if (deletes.size > maxDeletes) {
-      const [oldest = ""] = deletes.keys();
-      deletes.delete(oldest);
     }
   }
 }
@@ -172,14 +182,18 @@ function isNamedByTopic({ table, record: { topic } }: TombstoneEvent): boolean {
   return table?.name === topic.slice(topic.lastIndexOf(".") + 1);
 }
 
-function isSame(one: Target, other: Target): boolean {
-  return one.name === other.name && one.schema === other.schema;
+function certain(target: RowTarget): Place | null {
+  return target === null ? null : { target, isGuess: false };
 }
 
-function partitionOf(topic: string, partition: number): string {
-  return `${partition}\0${topic}`;
+function isSame(one: RowTarget, other: RowTarget): boolean {
+  return one?.name === other?.name && one?.schema === other?.schema;
 }
 
-function distinct(targets: readonly Target[]): readonly Target[] {
-  return [...new Map(targets.map((target) => [quoteTable(target), target])).values()];
+function distinct(targets: readonly RowTarget[]): readonly RowTarget[] {
+  return targets.filter((target, i) => targets.findIndex((one) => isSame(one, target)) === i);
+}
+
+function targetText(target: RowTarget): string {
+  return target === null ? "tables that are left out" : quoteTable(target);
 }

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { DeletedKeys } from "./deleted-keys.ts";
+
+const orders = { schema: "public", name: "orders" };
+
+test("the delete of a key says whose its tombstone is, and is open until that has come", () => {
+  const keys = new DeletedKeys();
+  keys.deleted("a", orders);
+  keys.deleted("b", null);
+  expect(keys.open.map(([, target]) => target)).toEqual([orders, null]);
+  expect([keys.buried("a"), keys.buried("b"), keys.buried("c")]).toEqual([orders, null, undefined]);
+  expect([keys.open, keys.buried("a")]).toEqual([[], orders]);
+});
+
+test("open deletes that were kept are known again", () => {
+  const keys = new DeletedKeys();
+  keys.deleted("a", orders);
+  const later = new DeletedKeys(JSON.parse(JSON.stringify(keys.open)) as DeletedKeys["open"]);
+  expect([later.buried("a"), later.open]).toEqual([orders, []]);
+});
+
+test("keys of any length and number take little", () => {
+  const keys = new DeletedKeys();
+  for (let i = 0; i < 2_000; i++) {
+    keys.deleted(`${i} ${"x".repeat(100_000)}`, orders);
+  }
+  expect(JSON.stringify(keys.open).length).toBeLessThan(1_000);
+  expect([keys.buried(`0 ${"x".repeat(100_000)}`), keys.buried(`1999 ${"x".repeat(100_000)}`)]).toEqual([undefined, orders]);
+});
