@@ -39,30 +39,43 @@ const ofValues = [
   "test/{contract,vectors}/*.test.ts",
 ];
 
+/** Whole commands of the product on a real stack: `npm test` leaves them to `npm run test:commands`, unless it is asked for a file of them. */
+const ofCommands = ["test/commands/*.test.ts"];
+
+/** What users run: `dist`, which Node.js loads by itself. Compiling sources for each of these files took half of their time. */
+const built = {
+  plugins,
+  resolve: { conditions: ["node"] },
+  ssr: { resolve: { conditions: ["node"] } },
+};
+
+/** Tests that start processes, or ask a broker. */
+const ofProcesses = {
+  ...everywhere,
+  server: { deps: { external: [/\/packages\/[^/]+\/dist\//] } },
+  // Brokers, sockets and killed processes share a machine with others in CI. What passes only at a second attempt is named at the end.
+  retry: Number(process.env.TEST_RETRIES ?? 0),
+};
+
 export default defineConfig({
   ...shared,
   test: {
     sequence: { sequencer: LongestFirst },
     maxWorkers: everywhere.maxWorkers,
+    // Here, and not in a project: one stack serves the files of all of them. It costs nothing until a test asks for a broker.
+    globalSetup: ["test/integration/global-setup.ts"],
     projects: [
       { ...shared, test: { ...everywhere, name: "values", include: ofValues, exclude, isolate: false } },
       {
-        // What users run: `dist`, which Node.js loads by itself. Compiling sources for each of these files took half of their time.
-        plugins,
-        resolve: { conditions: ["node"] },
-        ssr: { resolve: { conditions: ["node"] } },
+        ...built,
         test: {
-          ...everywhere,
+          ...ofProcesses,
           name: "processes",
-          server: { deps: { external: [/\/packages\/[^/]+\/dist\//] } },
           include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: [...exclude, ...ofValues],
-          // Brokers, sockets and killed processes share a machine with others in CI. What passes only at a second attempt is named at the end.
-          retry: Number(process.env.TEST_RETRIES ?? 0),
-          // Costs nothing until a test asks for a broker.
-          globalSetup: ["test/integration/global-setup.ts"],
+          exclude: [...exclude, ...ofValues, ...ofCommands],
         },
       },
+      { ...built, test: { ...ofProcesses, name: "commands", include: ofCommands, exclude } },
     ],
   },
 });

@@ -7,7 +7,7 @@
  * - `live-dashboard` and `prometheus` are taken by the tests of what they show, because they need a stack
  *
  * That of `cdc-bench ui` shows a run while it goes on, and depends on how long it takes:
- * `PICTURES=1 npm test -- test/integration/ui.test.ts`.
+ * `PICTURES=1 npm test -- test/commands/ui.test.ts`.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:http";
@@ -27,7 +27,7 @@ const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/cs
 const parts = {
   report: pictureOfReport,
   site: picturesOfSite,
-  "live-dashboard": () => pictureByTest("test/integration/example-live-dashboard.test.ts"),
+  "live-dashboard": () => pictureByTest("test/commands/example-live-dashboard.test.ts"),
   prometheus: () => pictureByTest("test/integration/prometheus.test.ts"),
 };
 

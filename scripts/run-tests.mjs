@@ -2,8 +2,11 @@
 import process from "node:process";
 import { CountingReporter } from "./vitest-reporter.mjs";
 
+/** The project of vitest.config.ts with the tests of whole commands. They have a command of their own: `npm run test:commands`. */
+const ofCommands = "commands";
+
 /**
- * Resolves when all tests have run. What happened is printed by `printLines`.
+ * Resolves when all tests have run. Those of whole commands are among them only if a file or a project is asked for.
  * @param {readonly string[]} args of vitest
  * @param {import("./closing-report.mjs").ClosingReport} report
  */
@@ -14,7 +17,14 @@ export async function runTests(args, report) {
   report.begin(reporter);
   try {
     const { filter, options } = parseCLI(["vitest", "run", ...args]);
-    const vitest = await startVitest("test", filter, { ...options, run: true, watch: false, reporters: [reporter] });
+    const project = options.project ?? (filter.length === 0 ? [`!${ofCommands}`] : undefined);
+    const vitest = await startVitest("test", filter, {
+      ...options,
+      ...(project && { project }),
+      run: true,
+      watch: false,
+      reporters: [reporter],
+    });
     await vitest.close();
     report.end();
   } catch (error) {

@@ -1,5 +1,6 @@
 /**
- * `npm test`: every test, from a fresh clone. The last line is `N passed, N failed, N skipped`, and nothing else stands on it.
+ * `npm test`: the tests, from a fresh clone, except those of whole commands (`npm run test:commands`). The last line is
+ * `N passed, N failed, N skipped`, and nothing else stands on it.
  *
  * What follows `npm test --` goes to vitest: `npm test -- packages/decode -t tombstone`.
  */
@@ -12,7 +13,7 @@ import { vitestOptions, vitestOptionsText } from "./vitest-options.mjs";
 
 const usage = `usage: npm test -- [FILTER]... [OPTION]...
 
-  FILTER    a part of the paths of test files (default: all)
+  FILTER    a part of the paths of test files (default: all but those of test/commands, which npm run test:commands runs)
 
 ${vitestOptionsText}`;
 

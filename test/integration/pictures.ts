@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 
-/** Whether the pictures of the documents are to be taken again: `PICTURES=1 npm test -- test/integration/ui.test.ts`. */
+/** Whether the pictures of the documents are to be taken again: `PICTURES=1 npm test -- test/commands/ui.test.ts`. */
 export const arePicturesTaken = process.env["PICTURES"] === "1";
 
 /** Takes a picture of what is seen for `docs/pictures/`. */

@@ -18,7 +18,7 @@ afterEach(() => {
   }
 });
 
-/** A server that answers what it is sent as it is told. Real Redis is asked in test/integration: here is what it does not do. */
+/** A server that answers what it is sent as it is told. Real Redis is asked in test/commands: here is what it does not do. */
 async function listen(answer: (sent: string) => string | null): Promise<{ readonly heard: Heard; readonly place: string }> {
   const heard: Heard = { sockets: [], text: "" };
   const server = createServer((socket) => {

@@ -5,8 +5,8 @@ import { setTimeout as pass } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { expectValidResult } from "./result-schema.ts";
-import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
+import { expectValidResult } from "../integration/result-schema.ts";
+import { createTopics, describeWithKafka, uniqueName } from "../integration/stack.ts";
 
 /** The program as users start it; it runs what the build made. */
 const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { freePorts } from "../../scripts/stack/ports.mjs";
 import { missingForRedis, startRedis, type TestRedis } from "./redis-server.ts";
-import { selfSigned } from "./self-signed.ts";
+import { selfSigned } from "../integration/self-signed.ts";
 
 /** The program as users start it; it runs what the build made. */
 const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));

@@ -7,8 +7,8 @@ import { setTimeout as pass } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectValidResult } from "./result-schema.ts";
-import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
+import { expectValidResult } from "../integration/result-schema.ts";
+import { createTopics, describeWithKafka, uniqueName } from "../integration/stack.ts";
 
 /** The program as users start it; it runs what the build made. */
 const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { missingForRedis, startRedis, type TestRedis } from "./redis-server.ts";
-import { describeWithKafka } from "./stack.ts";
+import { describeWithKafka } from "../integration/stack.ts";
 
 /** The program as users start it; it runs what the build made. */
 const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));

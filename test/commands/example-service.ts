@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { onTestFinished, vi } from "vitest";
-import { type Found, type SharedStack, withStack } from "./stack.ts";
+import { type Found, type SharedStack, withStack } from "../integration/stack.ts";
 
 const root = join(import.meta.dirname, "../..");
 

@@ -7,8 +7,8 @@ import { kafkajs } from "@cdckit/kafkajs";
 import { Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runKafkaTool } from "../../scripts/stack/kafka.mjs";
-import { expectValidResult } from "./result-schema.ts";
-import { describeWithKafka, uniqueName, withStack } from "./stack.ts";
+import { expectValidResult } from "../integration/result-schema.ts";
+import { describeWithKafka, uniqueName, withStack } from "../integration/stack.ts";
 
 /** The program as users start it; it runs what the build made. */
 const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));

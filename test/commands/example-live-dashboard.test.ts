@@ -1,9 +1,9 @@
 import pg from "pg";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { findChromium, launchChromium } from "./chromium.ts";
+import { findChromium, launchChromium } from "../integration/chromium.ts";
 import { exampleEnvironment, startExample, withStackForExamples } from "./example-service.ts";
-import { arePicturesTaken, takePicture } from "./pictures.ts";
+import { arePicturesTaken, takePicture } from "../integration/pictures.ts";
 
 const found = await withStackForExamples();
 const chromium = findChromium();

@@ -7,8 +7,8 @@ import { bundledRecording } from "@cdckit/testkit";
 import { type BenchResult, renderHtml, type ReportDocument } from "cdc-bench";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { describeWithChromium, launchChromium } from "./chromium.ts";
-import { expectValidResult } from "./result-schema.ts";
+import { describeWithChromium, launchChromium } from "../integration/chromium.ts";
+import { expectValidResult } from "../integration/result-schema.ts";
 
 /** The program as users start it; it runs what the build made. */
 const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));

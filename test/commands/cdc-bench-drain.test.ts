@@ -8,7 +8,7 @@ import { Kafka, logLevel } from "kafkajs";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningPostgres, startPostgres } from "../../scripts/stack/postgres.mjs";
-import { createTopics, describeWithKafka, uniqueName, withStack } from "./stack.ts";
+import { createTopics, describeWithKafka, uniqueName, withStack } from "../integration/stack.ts";
 
 /** The program as users start it; it runs what the build made. */
 const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));

@@ -5,7 +5,7 @@ import { createConsumer } from "@cdckit/consumer";
 import { kafkajs } from "@cdckit/kafkajs";
 import { Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
+import { createTopics, describeWithKafka, uniqueName } from "../integration/stack.ts";
 
 /** The program as users start it; it runs what the build made. */
 const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { bundledRecording, loadRecording } from "@cdckit/testkit";
 import { Kafka, logLevel } from "kafkajs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { missingForKafka, password, type SecuredKafka, startSecuredKafka, username } from "./secured-kafka.ts";
-import { createTopics } from "./stack.ts";
+import { missingForKafka, password, type SecuredKafka, startSecuredKafka, username } from "../integration/secured-kafka.ts";
+import { createTopics } from "../integration/stack.ts";
 
 /** The program as users start it; it runs what the build made. */
 const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));

@@ -8,9 +8,9 @@ import { fileURLToPath } from "node:url";
 import { Kafka, logLevel } from "kafkajs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { describeWithChromium, launchChromium, newPage } from "./chromium.ts";
-import { arePicturesTaken, takePicture } from "./pictures.ts";
-import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
+import { describeWithChromium, launchChromium, newPage } from "../integration/chromium.ts";
+import { arePicturesTaken, takePicture } from "../integration/pictures.ts";
+import { createTopics, describeWithKafka, uniqueName } from "../integration/stack.ts";
 
 /** The program as users start it; it runs what the build made. */
 const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));

@@ -8,7 +8,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { produceLines, startKafka } from "../../scripts/stack/kafka.mjs";
 import { isRunning, type ProcessRecord } from "../../scripts/stack/process.mjs";
 import { writeState } from "../../scripts/stack/state.mjs";
-import { createTopics, withKafka } from "./stack.ts";
+import { createTopics, withKafka } from "../integration/stack.ts";
 
 const script = join(import.meta.dirname, "../../scripts/stack.mjs");
 const found = await withKafka(); // the same requirements, and the largest download is done

@@ -1,7 +1,7 @@
 import { flameGraphSvg, type Frame } from "cdc-bench";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { describeWithChromium, launchChromium } from "./chromium.ts";
+import { describeWithChromium, launchChromium } from "../integration/chromium.ts";
 
 const readRow: Frame = { name: "readRow</text><script>alert(1)</script>", valueUs: 450, area: "decode", children: [] };
 const root: Frame = {

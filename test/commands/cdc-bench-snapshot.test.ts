@@ -8,7 +8,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { runSql } from "../../scripts/stack/mariadb.mjs";
 import { waitUntil } from "../../scripts/stack/wait.mjs";
-import { type SharedStack, withMariadb, withStack } from "./stack.ts";
+import { type SharedStack, withMariadb, withStack } from "../integration/stack.ts";
 
 /** The program as users start it; it runs what the build made. */
 const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));
