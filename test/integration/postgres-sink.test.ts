@@ -714,6 +714,73 @@ describe("tables", () => {
     expect(await rows("select note, n::text from copy.orders where id = 3")).toEqual([{ note: "longer", n: String(2 ** 40) }]);
   });
 
+  test("whose floats would round a number, and whose dates would cut a time off, are widened for it", async () => {
+    await pool.query(
+      `create schema copy; create table copy.orders (id bigint primary key, d double precision, r real, day date, days date[]);
+       insert into copy.orders values (9, 0.12345678901234566, 1.2345679e11, '2024-02-29', '{2024-02-29}')`,
+    );
+    const sink = await claimed({ create: false, widen: true });
+    const seen = (decimal: boolean): SchemaSeen => {
+      const [number, day] = decimal
+        ? ["org.apache.kafka.connect.data.Decimal", "io.debezium.time.MicroTimestamp"]
+        : [undefined, "io.debezium.time.Date"];
+      const semantic = { semantic: { name: day, parameters: {} } };
+      const numeric = number === undefined ? { kind: "double" } : { kind: "bytes", semantic: { name: number, parameters: {} } };
+      const fields = [
+        { name: "id", type: { kind: "long" } },
+        { name: "d", type: numeric },
+        { name: "r", type: numeric.kind === "double" ? { kind: "float" } : numeric },
+        { name: "day", type: { kind: "long", ...semantic } },
+        { name: "days", type: { kind: "array", items: { kind: "long", ...semantic } } },
+      ];
+      return {
+        topic: partition.topic,
+        side: "value",
+        table: { schema: "public", name: "orders" },
+        row: { kind: "record", name: "Value", fields },
+      } as never; // what a sink reads
+    };
+    sink.schemaSeen(seen(false));
+    await apply(sink, 1n, created(1, { d: 1.5, r: 0.1, day: "2024-01-01", days: ["2024-01-01"] }));
+    sink.schemaSeen(seen(true));
+    await apply(sink, 2n, created(2, { d: "19.99", r: "19.99", day: "2024-01-02T00:00:00", days: [] }));
+    const types = { id: "bigint", d: "double precision", r: "real", day: "date", days: "date[]" };
+    expect(await columnsOf("orders")).toMatchObject({ d: types.d, r: types.r, day: types.day });
+    const far = { d: "12345678901234567890.5", r: "123456789.5", day: "2024-01-03T10:11:12.000013", days: ["2024-01-03T10:11:12"] };
+    await apply(sink, 3n, created(3, far));
+    expect(await rows("select id, d::text, r::text, day::text, days::text from copy.orders order by id")).toEqual([
+      { id: "1", d: "1.5", r: "0.1", day: "2024-01-01 00:00:00", days: '{"2024-01-01 00:00:00"}' },
+      { id: "2", d: "19.99", r: "19.99", day: "2024-01-02 00:00:00", days: "{}" },
+      { id: "3", d: far.d, r: far.r, day: "2024-01-03 10:11:12.000013", days: '{"2024-01-03 10:11:12"}' },
+      { id: "9", d: "0.12345678901234566", r: "123456790000", day: "2024-02-29 00:00:00", days: '{"2024-02-29 00:00:00"}' },
+    ]);
+  });
+
+  test.each([
+    ["double precision", "12345678901234567890.5", "a number with more digits than it keeps: alter the column to numeric,"],
+    ["real", 16_777_217, "a number with more digits than it keeps: alter the column to numeric,"],
+    ["date", "2024-01-01T10:00:00Z", "a time of day: alter the column to timestamp,"],
+    ["date[]", ["2024-01-01T10:00:00Z"], "a time of day: alter the column to timestamp[],"],
+  ])("refuse in a column of %s what PostgreSQL would round or cut in silence", async (type, value, found) => {
+    await pool.query(`create schema copy; create table copy.orders (id bigint primary key, n ${type})`);
+    const sink = await claimed({ create: false });
+    const refused = apply(sink, 1n, created(1, { n: value }));
+    await expect(refused).rejects.toThrow(`[schema-mismatch] "copy"."orders": the column "n" is ${type}, and a row has ${found}`);
+    expect(await rows()).toEqual([]);
+  });
+
+  test("that are made for rows of two schemas have a text where one of them does", async () => {
+    const sink = await claimed({ widen: true });
+    const decoder = createDecoder({ onSchema: (seen) => sink.schemaSeen(seen) });
+    const text = await decoder.decode(messageOf("orders", { id: "int32", n: "string" }, { id: 1, n: "five" }));
+    const number = await decoder.decode(messageOf("orders", { id: "int32", n: "int32" }, { id: 2, n: 5 }));
+    await apply(sink, 2n, ...text, ...number);
+    expect(await rows()).toEqual([
+      { id: 1, n: "five" },
+      { id: 2, n: "5" },
+    ]);
+  });
+
   test("get no column of a key, which nothing would make unique", async () => {
     await pool.query(`create schema copy; create table copy.orders ("the id" bigint primary key, note text)`);
     const sink = await claimed({ create: false, widen: true });

@@ -1,4 +1,4 @@
-import { holdsNumber } from "./column-type.ts";
+import { holdsValue, itemType } from "./column-type.ts";
 import { PostgresSinkError } from "./errors.ts";
 import { quoteName, quoteTable } from "./quote.ts";
 import type { Target } from "./tables.ts";
@@ -9,7 +9,8 @@ import type { Target } from "./tables.ts";
  * a column of their type.
  */
 export function checkOf(target: Target, name: string, type: string): (value: unknown) => void {
-  const items = type.endsWith("[]") ? type.slice(0, -2) : type;
+  const items = itemType(type);
+  const column = { type, maxLength: null };
   const refusesNumbers = isTime(items);
   const refusesTexts = items === "bytea";
   return (value) => {
@@ -19,7 +20,7 @@ export function checkOf(target: Target, name: string, type: string): (value: unk
     if (refusesTexts && hasPart(value, isBytesInUnknownForm)) {
       throw spelled(target, name, type);
     }
-    if (!holdsNumber(type, value)) {
+    if (!holdsValue(column, value)) {
       throw unfit(target, name, type, value);
     }
   };
@@ -62,12 +63,29 @@ function spelled(target: Target, name: string, type: string): PostgresSinkError 
   );
 }
 
-/** PostgreSQL would refuse the number, too, but its error has no column, and its message quotes the value. */
+/**
+ * PostgreSQL would refuse an integer that is too large, too, but its error has no column, and its message quotes the value. Digits that a float
+ * does not keep, and the time of day in a column of dates, it would drop.
+ */
 function unfit(target: Target, name: string, type: string, value: unknown): PostgresSinkError {
-  const found = typeof value === "bigint" || Number.isInteger(value) ? "an integer out of its range" : "a number that is no integer";
+  const [found, wider] = misfitOf(itemType(type), value);
   return new PostgresSinkError(
     "schema-mismatch",
-    `${quoteTable(target)}: the column ${quoteName(name)} is ${type}, and a row has ${found}: alter the column to numeric, or let the sink ` +
-      "widen it (widen: true)",
+    `${quoteTable(target)}: the column ${quoteName(name)} is ${type}, and a row has ${found}: alter the column to ${wider}${type.endsWith("[]") ? "[]" : ""}, ` +
+      "or let the sink widen it (widen: true)",
   );
+}
+
+function misfitOf(items: string, value: unknown): readonly [found: string, wider: string] {
+  if (items === "date") {
+    return ["a time of day", "timestamp"];
+  }
+  if (items === "real" || items === "double precision") {
+    return ["a number with more digits than it keeps", "numeric"];
+  }
+  return [hasPart(value, isFraction) ? "a number that is no integer" : "an integer out of its range", "numeric"];
+}
+
+function isFraction(value: unknown): boolean {
+  return typeof value === "number" && !Number.isInteger(value);
 }

@@ -1,6 +1,6 @@
 import { semanticTypes, type Type } from "@cdckit/decode";
 import { describe, expect, test } from "vitest";
-import { columnTypeOf, hasPlainTexts } from "./column-type.ts";
+import { columnTypeOf, commonType, hasPlainTexts, holdsValue, widerType } from "./column-type.ts";
 
 test.each(semanticTypes)("a column of %s has the type of what its values mean, however they were sent", (name) => {
   const semantic = { name, parameters: {} };
@@ -35,4 +35,46 @@ describe("a text for a column of JSON", () => {
   ])("is that of a document if the type is %s", (_, type) => {
     expect(hasPlainTexts(type)).toBe(false);
   });
+});
+
+test.each<[type: string, held: readonly unknown[], not: readonly unknown[]]>([
+  [
+    "double precision",
+    ["19.99", "0.10", "-1e100", "NaN", "Infinity", 0.1, 2 ** 53, 2n ** 64n, 12_345_678_901_234_567_000n],
+    ["12345678901234567890.123", "0.12345678901234567", "1e-400", 2n ** 53n + 1n],
+  ],
+  ["real", ["19.99", "1.2345679e11", "16777216", 16_777_216, 123_456_790_000, 0.1], ["123456789.5", 16_777_217, "19.990001"]],
+  [
+    "date",
+    ["2024-01-01", "2024-01-01T00:00:00.000000Z", "0044-03-15 BC", new Date(0)],
+    ["2024-01-01T10:00:00", "2024-01-01 00:00:00.1", new Date(1)],
+  ],
+  ["date[]", [["2024-01-01", null]], [["2024-01-01", "2024-01-01T10:00:00"]]],
+  ["integer[]", [[1, [2, null]]], [[1, [2 ** 31]]]],
+])("a column of %s takes what it can keep as it is", (type, held, not) => {
+  const holds = (value: unknown): boolean => holdsValue({ type, maxLength: null }, value);
+  expect(held.filter((value) => !holds(value))).toEqual([]);
+  expect(not.filter(holds)).toEqual([]);
+});
+
+test.each([
+  ["double precision", "numeric", "numeric"],
+  ["real", "bigint", "numeric"],
+  ["numeric", "double precision", null],
+  ["date", "timestamp", "timestamp"],
+  ["timestamp without time zone", "date", null],
+  ["integer[]", "bigint[]", "bigint[]"],
+  ["integer", "integer[]", null],
+])("%s is widened for %s to %s", (present, wanted, wider) => {
+  expect(widerType(present, wanted)).toBe(wider);
+});
+
+test.each([
+  ["text", "integer", "text"],
+  ["bytea", "text", "text"],
+  ["numeric", "double precision", "numeric"],
+  ["timestamp", "date", "timestamp"],
+  ["boolean", "integer", "integer"],
+])("a new table has %s, and then %s, in a column of %s", (before, latest, common) => {
+  expect(commonType(before, latest)).toBe(common);
 });

@@ -57,21 +57,72 @@ export function holdsNumber(type: string, value: unknown): boolean {
     return true;
   }
   const bound = integerBounds.get(type);
-  return bound === undefined || ((typeof value === "bigint" || Number.isInteger(value)) && value >= -bound && value < bound);
-}
-
-/** Whether a column takes a value, as far as its range and its length say: `maxLength` counts characters, and is null if any number is taken. */
-export function holdsValue({ type, maxLength }: { readonly type: string; readonly maxLength: number | null }, value: unknown): boolean {
-  if (typeof value !== "string") {
-    return holdsNumber(type, value);
+  if (bound === undefined) {
+    return !isFloat(type) || keepsNumber(type, value);
   }
-  // UTF-16 has one unit or two for a character.
-  return maxLength === null || value.length <= maxLength || [...value].length <= maxLength;
+  return (typeof value === "bigint" || Number.isInteger(value)) && value >= -bound && value < bound;
 }
 
-/** Whether `holdsValue` tells which values a column must be widened to this type for. Others change what is stored of each value, as floats do. */
-export function isWidenedByValue(type: string): boolean {
-  return integerBounds.has(type) || type === "text";
+/**
+ * Whether a column takes a value as it is, as far as its range and its length say: `maxLength` counts characters, and is null if any number is
+ * taken. PostgreSQL would round the digits that a float does not keep, and cut the time of day off for a date, without a word.
+ */
+export function holdsValue({ type, maxLength }: { readonly type: string; readonly maxLength: number | null }, value: unknown): boolean {
+  if (typeof value === "string") {
+    return holdsLength(maxLength, value) && !(type === "date" && hasTimeOfDay(value)) && !(isFloat(type) && !keepsDigits(type, value));
+  }
+  if (Array.isArray(value)) {
+    const items = { type: itemType(type), maxLength: null };
+    return value.every((item) => holdsValue(items, item));
+  }
+  const own = type === "date" && typeof value === "object" ? (value as { toJSON?: () => unknown } | null)?.toJSON?.() : undefined;
+  return typeof own === "string" ? !hasTimeOfDay(own) : holdsNumber(type, value);
+}
+
+function holdsLength(maxLength: number | null, text: string): boolean {
+  // UTF-16 has one unit or two for a character.
+  return maxLength === null || text.length <= maxLength || [...text].length <= maxLength;
+}
+
+function hasTimeOfDay(text: string): boolean {
+  return /[T ]\d\d:/.test(text) && !/[T ]00:00(:00(\.0+)?)?(?![\d.:])/.test(text);
+}
+
+/** Whether a float of this type stands for the same number. Fractions are not asked about: they come from floats of the source. */
+function keepsNumber(type: string, value: number | bigint): boolean {
+  const near = Number(value);
+  // A writer may have filled the digits after the 17th with zeros.
+  if (typeof value === "bigint" && BigInt(near) !== value && digitsOf(String(near)) !== digitsOf(String(value))) {
+    return false;
+  }
+  return type !== "real" || !Number.isInteger(near) || isSingle(near);
+}
+
+/** Whether a decimal comes back from a float of this type with the digits that it had. What is no decimal is left to PostgreSQL. */
+function keepsDigits(type: string, text: string): boolean {
+  const near = Number(text);
+  return !Number.isFinite(near) || (digitsOf(text) === digitsOf(String(near)) && (type !== "real" || isSingle(near)));
+}
+
+/** Whether a number is a float of 32 bits, or the decimal that one is written as. */
+function isSingle(value: number): boolean {
+  const single = Math.fround(value);
+  return single === value || (Number.isFinite(single) && [6, 7, 8, 9].some((digits) => Number(single.toPrecision(digits)) === value));
+}
+
+/** The digits of a decimal from its first to its last that is not zero. Two decimals with the same digits and about the same size are equal. */
+function digitsOf(text: string): string {
+  return text
+    .replace(/[eE].*$/, "")
+    .replace(/[^\d]/g, "")
+    .replace(/^0+/, "")
+    .replace(/0+$/, "");
+}
+
+/** Whether `holdsValue` tells which values a column must be widened for. Others change what is stored of each value, as a longer float does. */
+export function isWidenedByValue(present: string, wider: string): boolean {
+  const [from, to] = [itemType(present), itemType(wider)];
+  return integerBounds.has(to) || to === "text" || from === "date" || (isFloat(from) && to === "numeric");
 }
 
 /** What a text must look like for a column of this type. Types that are not here read many forms. */
@@ -115,14 +166,32 @@ export function newColumnTypeFor(type: string): string {
  * holds them without changing the values that are there.
  */
 export function widerType(present: string, wanted: string): string | null {
-  if (integerBounds.has(bare(present)) && floats.has(bare(wanted))) {
+  if (present.endsWith("[]") && wanted.endsWith("[]")) {
+    const items = widerType(itemType(present), itemType(wanted));
+    return items === null ? null : `${items}[]`;
+  }
+  const [from, to] = [bare(present), bare(wanted)];
+  if ((integerBounds.has(from) && isFloat(to)) || (isFloat(from) && (integerBounds.has(to) || to === "numeric"))) {
     return "numeric"; // a float has 15 digits, and a bigint 19
   }
-  const ladder = ladders.find((types) => types.includes(bare(present)) && types.includes(bare(wanted)));
+  const ladder = ladders.find((types) => types.includes(from) && types.includes(to));
   if (ladder === undefined) {
     return null;
   }
-  return ladder.indexOf(bare(wanted)) > ladder.indexOf(bare(present)) ? wanted : null;
+  return ladder.indexOf(to) > ladder.indexOf(from) ? wanted : null;
+}
+
+/** The type that holds the values of an earlier schema and of a later one: the later one's, if none holds both. A text can be any of them. */
+export function commonType(before: string, latest: string): string {
+  if (before === "text" || latest === "text") {
+    return "text";
+  }
+  return widerType(latest, before) ?? widerType(before, latest) ?? latest;
+}
+
+/** How the values that are there become those of the wider type: PostgreSQL's own cast of a float keeps 6 or 15 digits of it, its text keeps all. */
+export function conversionOf(quotedName: string, present: string, wider: string): string {
+  return isFloat(itemType(present)) && itemType(wider) === "numeric" ? ` using ${quotedName}::text::${wider}` : "";
 }
 
 /** Each holds every value of those before it. */
@@ -130,9 +199,17 @@ const ladders: readonly (readonly string[])[] = [
   ["smallint", "integer", "bigint", "numeric"],
   ["real", "double precision"],
   ["character varying", "text"],
+  ["date", "timestamp"],
 ];
 
-const floats: ReadonlySet<string> = new Set(["real", "double precision"]);
+function isFloat(type: string): boolean {
+  return type === "real" || type === "double precision";
+}
+
+/** The type of the items of an array; the type itself if it is no array. */
+export function itemType(type: string): string {
+  return type.endsWith("[]") ? type.slice(0, -2) : type;
+}
 
 function bare(type: string): string {
   return type.replace(/\(.*\)$/, "");

@@ -1,6 +1,16 @@
 import type { Columns, SchemaSeen, TableName } from "@cdckit/decode";
 import { UNAVAILABLE, withoutNull } from "@cdckit/decode";
-import { columnTypeFor, columnTypeOf, hasPlainTexts, holdsValue, isWidenedByValue, newColumnTypeFor, widerType } from "./column-type.ts";
+import {
+  columnTypeFor,
+  columnTypeOf,
+  commonType,
+  conversionOf,
+  hasPlainTexts,
+  holdsValue,
+  isWidenedByValue,
+  newColumnTypeFor,
+  widerType,
+} from "./column-type.ts";
 import { createSchema } from "./create-schema.ts";
 import { PostgresSinkError } from "./errors.ts";
 import { checkColumnNames } from "./name-limit.ts";
@@ -88,7 +98,8 @@ export class Tables {
       if (before === undefined) {
         declared.set(name, columnTypeOf(type));
       } else if (side === "value") {
-        declared.set(name, latestType(before, columnTypeOf(type)));
+        // An old schema may be seen after a new one, because partitions are read at different speeds: it must not narrow what the new one widened.
+        declared.set(name, commonType(before, columnTypeOf(type)));
       }
     }
     this.#declared.set(source, declared);
@@ -241,7 +252,7 @@ export class Tables {
 
   /**
    * The changes of `alter table` after which the table holds the wanted columns and types. Without `widen` types stay as they are: values
-   * that do not fit are refused when they are written. Integers and texts are widened only for a value that does not fit: the schema of a
+   * that do not fit are refused when they are written. Integers, floats, dates and texts are widened only for a value that does not fit: the schema of a
    * `varchar(20)` says no length, formats have no `smallint`, and PostgreSQL does not alter a column that a view or a partition key needs.
    */
   #changesTo(present: TableColumns, wanted: ReadonlyMap<string, WantedColumn>, rows: readonly PendingRow[]): readonly string[] {
@@ -253,8 +264,8 @@ export class Tables {
       }
       const wider = this.#options.widen && !there.isGenerated && !there.isDomain ? widerType(there.type, column.type) : null;
       const isWideEnough =
-        wider === null || (isWidenedByValue(wider) && rows.every(({ row, key }) => holdsValue(there, (row ?? key)[name])));
-      return isWideEnough ? [] : [`alter column ${quoteName(name)} type ${wider}`];
+        wider === null || (isWidenedByValue(there.type, wider) && rows.every(({ row, key }) => holdsValue(there, (row ?? key)[name])));
+      return isWideEnough ? [] : [`alter column ${quoteName(name)} type ${wider}${conversionOf(quoteName(name), there.type, wider)}`];
     });
   }
 }
@@ -271,11 +282,6 @@ function newTypeOf(wanted: WantedColumn | undefined): string {
 /** For the rows of before the column, which may be in the table, or come only after the schema: a source that adds a column sends no changes of them. */
 function defaultOf({ defaultText }: WantedColumn): string {
   return defaultText === undefined ? "" : ` default ${quoteText(defaultText)}`;
-}
-
-/** An old schema may be seen after a new one, because partitions are read at different speeds. It must not narrow what the new one widened. */
-function latestType(before: string, latest: string): string {
-  return widerType(latest, before) ?? latest;
 }
 
 /** Whether the columns are there, and take the row's numbers and the lengths of its texts. */
