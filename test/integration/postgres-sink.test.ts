@@ -769,6 +769,39 @@ describe("tables", () => {
     expect(await rows()).toEqual([]);
   });
 
+  const longs = (more: readonly object[] = []): SchemaSeen => {
+    const fields = [{ name: "id", type: { kind: "long" } }, { name: "n", type: { kind: "long" } }, ...more];
+    const table = { schema: "public", name: "orders" };
+    return { topic: partition.topic, side: "value", table, row: { kind: "record", name: "Value", fields } } as never; // what a sink reads
+  };
+
+  test("hold integers beyond the type that a schema declares, as those of Protobuf's uint64 are", async () => {
+    const sink = await claimed({ widen: true });
+    sink.schemaSeen(longs([{ name: "list", type: { kind: "array", items: { kind: "long" } } }]));
+    const largest = 2n ** 64n - 1n;
+    await apply(sink, 1n, created(1, { n: 1, list: [1] }));
+    expect(await columnsOf("orders")).toMatchObject({ n: "bigint" });
+    await apply(sink, 2n, created(2, { n: largest, list: [largest] }));
+    expect(await rows("select n::text, list::text from copy.orders order by id")).toEqual([
+      { n: "1", list: "{1}" },
+      { n: String(largest), list: `{${largest}}` },
+    ]);
+    await pool.query("drop table copy.orders");
+    await apply(await claimed({ widen: true }), 3n, created(3, { n: largest }));
+    expect(await rows("select n::text from copy.orders")).toEqual([{ n: String(largest) }]);
+  });
+
+  test.each([
+    ["made", 1n],
+    ["widened", 2n],
+  ])("that are %s for a batch, which one of its values refuses, are named with that value's column", async (_, offset) => {
+    const sink = await claimed({ widen: true });
+    sink.schemaSeen(longs([{ name: "flag", type: { kind: "boolean" } }]));
+    if (offset === 2n) await apply(sink, 1n, created(1, { n: 1, flag: true }));
+    const refused = apply(sink, offset, created(2, { n: 2n ** 64n - 1n, flag: 7 }));
+    await expect(refused).rejects.toThrow(/"copy"."orders": the column "flag" is boolean, and does not take the value of a row/);
+  });
+
   test("that are made for rows of two schemas have a text where one of them does", async () => {
     const sink = await claimed({ widen: true });
     const decoder = createDecoder({ onSchema: (seen) => sink.schemaSeen(seen) });

@@ -12,6 +12,18 @@ test.each(semanticTypes)("a column of %s has the type of what its values mean, h
   expect(other).toBe(one);
 });
 
+test.each([
+  ["google.protobuf.Timestamp", "text"], // nanoseconds
+  ["google.protobuf.Duration", "text"],
+  ["google.type.TimeOfDay", "text"],
+  ["google.type.Date", "date"],
+  ["confluent.type.Decimal", "numeric"],
+])("Protobuf's %s, which is a text in rows, has a column of %s", (name, column) => {
+  const type: Type = { kind: "record", name, fields: [], semantic: { name, parameters: {} } };
+  expect(columnTypeOf(type)).toBe(column);
+  expect(columnTypeOf({ kind: "array", items: type })).toBe(`${column}[]`);
+});
+
 describe("a text for a column of JSON", () => {
   const string: Type = { kind: "string" };
   const json: Type = { kind: "string", semantic: { name: "io.debezium.data.Json", parameters: {} } };

@@ -79,6 +79,16 @@ export function holdsValue({ type, maxLength }: { readonly type: string; readonl
   return typeof own === "string" ? !hasTimeOfDay(own) : holdsNumber(type, value);
 }
 
+/**
+ * The type that a value needs although a schema declares another one for its column; null if that one will do. Schemas have integers without
+ * a bound, and Protobuf's go up to 2^64.
+ */
+export function typeBeyond(declared: string, value: unknown): string | null {
+  return integerBounds.has(itemType(declared)) && !holdsValue({ type: declared, maxLength: null }, value)
+    ? declared.replace(itemType(declared), "numeric")
+    : null;
+}
+
 function holdsLength(maxLength: number | null, text: string): boolean {
   // UTF-16 has one unit or two for a character.
   return maxLength === null || text.length <= maxLength || [...text].length <= maxLength;
@@ -303,6 +313,11 @@ const byMeaning: Readonly<Record<string, string>> = {
   "io.debezium.data.geometry.Circle": "jsonb",
   "io.debezium.data.geometry.Line": "jsonb",
   bytes: "bytea", // what only a hint says
+  "google.protobuf.Timestamp": "text", // PostgreSQL keeps microseconds
+  "google.protobuf.Duration": "text",
+  "google.type.TimeOfDay": "text",
+  "google.type.Date": "date",
+  "confluent.type.Decimal": "numeric",
   "tidb.int": "bigint", // it may be unsigned
   "tidb.bigint": "bigint",
   "tidb.float": "real",

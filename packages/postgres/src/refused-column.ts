@@ -2,7 +2,7 @@ import type { Columns } from "@cdckit/decode";
 import { isJson, missingForm } from "./column-type.ts";
 import { isPostgresSinkError, PostgresRefusal, PostgresSinkError } from "./errors.ts";
 import { quoteName, quoteTable } from "./quote.ts";
-import type { TableColumns, Target } from "./tables.ts";
+import { columnsOf, type TableColumns, type Target } from "./tables.ts";
 import type { Statements } from "./transaction.ts";
 
 /** What was bound by a statement that failed. */
@@ -68,15 +68,21 @@ function mistakenText({ names, rows, columns }: Bound): readonly [name: string, 
   return null;
 }
 
-/** Reads the texts of one column after the other as the table's own columns do, with their lengths and domains. Nothing is written. */
+/**
+ * Reads the texts of one column after the other as the table's own columns do, with their lengths and domains. Nothing is written. What the
+ * transaction had made or widened is gone with it: such a column is read by its type alone.
+ */
 async function refusingColumn(statements: Statements, { target, names, values, columns }: Bound): Promise<string | null> {
+  await statements.query({ text: "rollback; begin" });
+  const present = await columnsOf(statements, target, new Set());
   for (const [i, name] of names.entries()) {
     try {
       await statements.query({ text: "rollback; begin" });
       const type = columns.get(name)?.type ?? "text";
       // A column of JSON takes any text as a part of a document, and says nothing of the document that is in it.
+      const isOwn = !isJson(type) && present.get(name)?.type === type;
       const row = `jsonb_populate_record(null::${quoteTable(target)}, jsonb_build_object($2::text, c))`;
-      const read = isJson(type) ? `c::${type}, $2::text` : row;
+      const read = isOwn ? row : `c::${type}, $2::text`;
       await statements.query({ text: `select count((${read})) from unnest($1::text[]) as u(c)`, values: [values[i], name] });
     } catch (error) {
       return isAboutValue(error) ? name : null;

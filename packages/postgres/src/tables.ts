@@ -9,6 +9,7 @@ import {
   holdsValue,
   isWidenedByValue,
   newColumnTypeFor,
+  typeBeyond,
   widerType,
 } from "./column-type.ts";
 import { createSchema } from "./create-schema.ts";
@@ -191,7 +192,8 @@ export class Tables {
     }
     for (const { key, row } of rows) {
       for (const [name, value] of Object.entries(row ?? key)) {
-        const type = wanted.get(name)?.isDeclared === true || value === UNAVAILABLE ? null : columnTypeFor(value);
+        const declared = wanted.get(name)?.isDeclared === true ? wanted.get(name)?.type : undefined;
+        const type = value === UNAVAILABLE ? null : declared === undefined ? columnTypeFor(value) : typeBeyond(declared, value);
         if (type !== null) {
           add(name, type, false);
         }
@@ -295,7 +297,8 @@ function holds(columns: TableColumns, row: Columns): boolean {
   return true;
 }
 
-async function columnsOf(statements: Statements, target: Target, plainTexts: ReadonlySet<string>): Promise<TableColumns> {
+/** The columns that a table has as the transaction sees it; none if there is no table. */
+export async function columnsOf(statements: Statements, target: Target, plainTexts: ReadonlySet<string>): Promise<TableColumns> {
   const { rows } = await statements.query({
     text:
       "with recursive under as (select attnum, attname, attgenerated, attidentity, atttypmod, atttypid as type, false as is_domain from pg_attribute " +
