@@ -3,7 +3,7 @@ import * as opentelemetry from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
-import { type Consumer, type ConsumerOptions, createConsumer } from "@cdckit/consumer";
+import { type Consumer, type ConsumerOptions, createConsumer, type DriverSession, type KafkaDriver } from "@cdckit/consumer";
 import { memory, virtualClock } from "@cdckit/testkit";
 import { AggregatorRegistry, Gauge, Registry } from "prom-client";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
@@ -13,6 +13,16 @@ const figures = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
 const reader = new PeriodicExportingMetricReader({ exporter: figures, exportIntervalMillis: 3_600_000 });
 opentelemetry.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 opentelemetry.trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }));
+opentelemetry.propagation.setGlobalPropagator({
+  inject: () => {},
+  extract: (context, carrier) => {
+    const [, traceId, spanId] = String((carrier as Record<string, string>)["x-trace"]).split("-");
+    return traceId === undefined || spanId === undefined
+      ? context
+      : opentelemetry.trace.setSpanContext(context, { traceId, spanId, traceFlags: 1, isRemote: true });
+  },
+  fields: () => ["x-trace"], // whatever the application has registered
+});
 opentelemetry.metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));
 
 beforeEach(() => spans.reset());
@@ -35,7 +45,7 @@ async function consume(options: Partial<ConsumerOptions>, handlers: (consumer: C
     {
       key: '{"id":1}',
       value: change(1),
-      headers: [["traceparent", Buffer.from("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")]],
+      headers: [["x-trace", Buffer.from("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")]],
     },
     { key: '{"id":2}', value: change(2) },
     { key: '{"id":3}', value: change(3) },
@@ -112,6 +122,97 @@ describe("OpenTelemetry", () => {
     expect(span?.status.code).toBe(opentelemetry.SpanStatusCode.ERROR);
     expect(span?.attributes["error.type"]).toBe("TypeError");
     expect(JSON.stringify([span?.attributes, span?.status, span?.events])).not.toContain("secret");
+  });
+
+  test("has no part in the span in which the consumer was started: it ends, and the consumer goes on", async () => {
+    const tracer = opentelemetry.trace.getTracer("test");
+    await tracer.startActiveSpan("bootstrap", async (bootstrap) => {
+      await consume({ telemetry: { opentelemetry } }, (consumer, stop) => consumer.on("*", threeTimes(stop, () => {}) as never));
+      bootstrap.end();
+    });
+    const [first, ...others] = spans.getFinishedSpans().filter(({ name }) => name === "process orders");
+    expect(others).toHaveLength(2);
+    expect([first, ...others].map((span) => span?.parentSpanContext)).toEqual([undefined, undefined, undefined]);
+    expect(first?.links.map(({ context }) => context.spanId)).toEqual(["b7ad6b7169203331"]);
+  });
+
+  test("has no part in the request that moves a partition: a driver may begin to fetch there", async () => {
+    const tracer = opentelemetry.trace.getTracer("test");
+    const driver = memory({ topics: { orders: 1 } });
+    driver.broker.append("orders", { value: change(1) });
+    const spansOfSeeks: unknown[] = [];
+    const connect: KafkaDriver["connect"] = async (...parts) => {
+      const session = await driver.connect(...parts);
+      const seek: DriverSession["seek"] = (assignment, offset) => {
+        spansOfSeeks.push(opentelemetry.trace.getActiveSpan());
+        return session.seek?.(assignment, offset) ?? null;
+      };
+      const get = (of: DriverSession, name: string | symbol): unknown => {
+        const member: unknown = Reflect.get(of, name, of);
+        return name === "seek" ? seek : typeof member === "function" ? member.bind(of) : member;
+      };
+      return new Proxy(session, { get });
+    };
+    const consumer = createConsumer({
+      driver: { ...driver, connect },
+      groupId: "billing",
+      topics: ["orders"],
+      signals: false,
+      telemetry: { opentelemetry },
+    });
+    let calls = 0;
+    const run = consumer.on("*", () => void calls++).run();
+    await until(() => calls === 1);
+    await tracer.startActiveSpan("request", async (request) => {
+      await consumer.seek({ topic: "orders", partition: 0, offset: 0n });
+      request.end();
+    });
+    await consumer.stop();
+    await run;
+    expect(spansOfSeeks).toEqual([undefined]);
+  });
+
+  test("gets the links to the producers also inside of the span of a client's instrumentation", async () => {
+    const tracer = opentelemetry.trace.getTracer("kafkajs");
+    const driver = memory({ topics: { orders: 1 } });
+    const instrumented: KafkaDriver = {
+      ...driver,
+      connect: (...parts) =>
+        tracer.startActiveSpan("poll", (poll) => {
+          poll.end();
+          return driver.connect(...parts);
+        }),
+    };
+    for (const trace of ["00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "broken"]) {
+      driver.broker.append("orders", { value: change(1), headers: [["x-trace", Buffer.from(trace)]] });
+    }
+    await consume({ telemetry: { opentelemetry }, driver: instrumented }, (consumer, stop) => {
+      let calls = 0;
+      consumer.on("*", () => void (++calls === 2 && stop()));
+    });
+    const handled = spans.getFinishedSpans().filter(({ name }) => name === "handle orders");
+    expect(handled.map(({ links }) => links.map(({ context }) => context.spanId))).toEqual([["b7ad6b7169203331"], []]);
+  });
+
+  test("hears of a handler that never ends, when the stop has given it up", async () => {
+    await consume({ telemetry: { opentelemetry }, shutdownTimeoutMs: 10 }, (consumer, stop) =>
+      consumer.on("*", () => {
+        stop();
+        return new Promise(() => {});
+      }),
+    );
+    expect(spans.getFinishedSpans().map(({ attributes, status }) => [attributes["error.type"], status.code])).toEqual([
+      ["work-abandoned", opentelemetry.SpanStatusCode.ERROR],
+    ]);
+  });
+
+  test("gets of a batch the attributes that all of its events have", async () => {
+    const driver = memory({ topics: { orders: 1 } });
+    driver.broker.append("orders", { value: change(1) }, { value: change(1).replace('"op":"c"', '"op":"r"') });
+    await consume({ telemetry: { opentelemetry }, driver }, (consumer, stop) => consumer.on("public.orders", { batch: () => stop() }));
+    const [span] = spans.getFinishedSpans();
+    expect(span?.attributes).toMatchObject({ "messaging.batch.message_count": 2, "cdc.table": "orders" });
+    expect(span?.attributes).not.toHaveProperty("cdc.op");
   });
 
   test("counts a batch as one span of so many messages", async () => {

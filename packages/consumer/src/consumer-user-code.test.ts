@@ -542,6 +542,7 @@ function telemetryThatFailsAt(place: string): never {
       getSpan: () => undefined,
       getSpanContext: () => ({}),
       setSpan: () => ({}),
+      deleteSpan: () => ({}),
     },
     metrics: {
       getMeter: () => ({
@@ -550,6 +551,6 @@ function telemetryThatFailsAt(place: string): never {
       }),
     },
     context: { active: () => ({}), with: at("with", (_: unknown, run: () => unknown) => run()) },
-    propagation: { extract: at("extract", () => ({})) },
+    propagation: { extract: at("extract", () => ({})), fields: () => ["traceparent"] },
   } as never;
 }

@@ -146,6 +146,7 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
   #hasPipe = false;
   readonly #engine: ConsumerEngine;
   readonly #recovery: Recovery;
+  readonly #observer: HandlerObserver;
   /** Resolves after the end, whatever has led to it, when sinks are closed and the decoder's connections with them. Never rejects. */
   readonly #released: Promise<void>;
   /** Opened when `run()` settles. Null if there was none, or if it was refused. */
@@ -166,6 +167,7 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
       decoder: skippingDecoder(decoding.decoder, options.failure.skip, { ...options, counters: this.#counters }),
     };
     const observer = observerOf(options);
+    this.#observer = observer;
     this.#router = new Router({ around: (target) => observer.around(target), isTopic, watch });
     const engine = new ConsumerEngine(options, this.#counters, this.#waits);
     this.#engine = engine;
@@ -235,7 +237,7 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
     const run = new Latch();
     this.#run = run;
     try {
-      await (signal?.aborted === true ? engine.stop() : this.#start(this.#dispatcher()));
+      await (signal?.aborted === true ? engine.stop() : this.#observer.detached(() => this.#start(this.#dispatcher())));
     } finally {
       this.#matches.stop();
       forgetSignal();
@@ -278,6 +280,7 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
   /** Sinks are written by others. A sink that does not close must not keep `run()` from ending, nor change the error that it ends with. */
   async #release(): Promise<void> {
     const { clock, logger } = this.#options;
+    this.#observer.abandon(new ConsumerError("work-abandoned", "the consumer stopped before this handler ended"));
     const closeMs = this.#engine.closeLeftMs;
     const closed = this.#sinks.close().catch((error: unknown) => logger.warn({ err: error }, "a sink failed while it closed"));
     if (!(await settledWithin(closed, closeMs, clock))) {
@@ -317,7 +320,7 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
         `the sink ${JSON.stringify(sink.name)} goes on from its own checkpoint, even if the partition is moved: it would skip what it has applied, and miss the records in between; stop, set its checkpoint, and start again`,
       );
     }
-    await this.#engine.seek(to);
+    await this.#observer.detached(() => this.#engine.seek(to)); // what a driver fetches from there on is no part of the caller's request
   }
 
   async stop(): Promise<void> {

@@ -6,6 +6,7 @@ import { isConsumerError } from "./errors.ts";
 import { type ConsumerOptions, resolveConsumerOptions } from "./options.ts";
 
 const driver = { name: "none", connect: () => Promise.reject(new Error("not called")) } as unknown as KafkaDriver; // never connected
+const tracing = Object.fromEntries(["getTracer", "getSpan", "getSpanContext", "setSpan", "deleteSpan"].map((name) => [name, () => {}]));
 const valid: ConsumerOptions = { driver, groupId: "g", topics: ["t"] };
 
 function failureOf(change: Record<string, unknown>): { code: string; message: string } {
@@ -55,6 +56,10 @@ describe("consumer options", () => {
     ["got an object without debug, error", { logger: { info: () => {}, warn: () => {} } }],
     ["telemetry.prometheus must be a registry of prom-client", { telemetry: { prometheus: { Registry: class {} } } }],
     ["telemetry.opentelemetry.trace must be of the whole module", { telemetry: { opentelemetry: { metrics: {} } } }],
+    [
+      "telemetry.opentelemetry.context must be of the whole module",
+      { telemetry: { opentelemetry: { trace: tracing, metrics: { getMeter: () => {} } } } },
+    ],
     ["failure.deadLetterTopic", { failure: { poison: "dead-letter" } }],
     ["failure.deadLetterTopic", { failure: { deadLetterTopic: "t.dead" } }],
     ["failure.deadLetterTopic", { failure: { poison: "park-key", deadLetterTopic: "t" } }],

@@ -4,7 +4,7 @@ import type { Target } from "../routing/router.ts";
 import { channels, publish } from "./channels.ts";
 import type { UserFunctions } from "../user-code/user-functions.ts";
 import { pendingOf, toError } from "../user-code/user-value.ts";
-import type { HandlerSpan, Telemetry } from "./telemetry.ts";
+import type { Telemetry } from "./telemetry.ts";
 
 /** What a handler takes: an event, or several of one partition. */
 export type Subject = CdcEvent | readonly CdcEvent[];
@@ -20,6 +20,8 @@ export class HandlerObserver {
   readonly #clock: Clock;
   readonly #telemetry: Telemetry | null;
   readonly #functions: UserFunctions;
+  /** Ends the reports of the calls that have not ended. */
+  readonly #open: Set<(error: unknown) => void> = new Set();
 
   constructor(groupId: string, clock: Clock, telemetry: Telemetry | null, functions: UserFunctions) {
     this.#groupId = groupId;
@@ -33,6 +35,16 @@ export class HandlerObserver {
     return target.kind === "each"
       ? { kind: "each", handle: this.#observed(target.handle) as typeof target.handle } // it returns what the handler returns
       : { kind: "batch", handle: this.#observed(target.handle) as typeof target.handle };
+  }
+
+  /** Runs what starts to consume. What its caller is doing, in the words of the telemetry, ends before what handlers will do. */
+  detached<T>(start: () => T): T {
+    return this.#callOnce(start, (call) => this.#telemetry?.detach(call));
+  }
+
+  /** Reports the calls that have not ended as failed: after a stop that has abandoned them, the process may end at any time. */
+  abandon(error: Error): void {
+    this.#open.forEach((end) => end(error));
   }
 
   #observed<Argument extends Subject>(handle: Handle<Argument>): Handle<Argument> {
@@ -50,7 +62,14 @@ export class HandlerObserver {
     };
     let pending: Promise<unknown> | null;
     try {
-      pending = pendingOf(span === null ? handle(argument) : this.#runIn(span, () => handle(argument)));
+      pending = pendingOf(
+        span === null
+          ? handle(argument)
+          : this.#callOnce(
+              () => handle(argument),
+              (call) => span.run(call),
+            ),
+      );
     } catch (error) {
       end(thrown(error));
       throw error;
@@ -59,30 +78,33 @@ export class HandlerObserver {
       end(null);
       return undefined;
     }
+    const endOnce = (error: unknown): void => {
+      if (this.#open.delete(endOnce)) {
+        end(error);
+      }
+    };
+    this.#open.add(endOnce);
     return pending.then(
       (value) => {
-        end(null);
+        endOnce(null);
         return value;
       },
       (error: unknown) => {
-        end(thrown(error));
+        endOnce(thrown(error));
         throw error;
       },
     );
   }
 
-  /**
-   * Calls the handler in the span's context. It is called once, even if the telemetry throws before or after the call, or never makes the
-   * call.
-   */
-  #runIn(span: HandlerSpan, handle: () => unknown): unknown {
-    let outcome: { readonly value: unknown } | { readonly error: unknown } | null = null;
-    const handleOnce = (): unknown => {
-      outcome ??= outcomeOf(handle);
+  /** Lets the telemetry make a call. It is made once, even if the telemetry throws before or after it, or never makes it. */
+  #callOnce<T>(call: () => T, letCall: (call: () => unknown) => unknown): T {
+    let outcome: Outcome<T> | null = null;
+    const callOnce = (): unknown => {
+      outcome ??= outcomeOf(call);
       return "value" in outcome ? outcome.value : undefined;
     };
-    this.#lookOn(() => void span.run(handleOnce));
-    outcome ??= outcomeOf(handle); // kept, so that a call that comes later does nothing
+    this.#lookOn(() => void letCall(callOnce));
+    outcome ??= outcomeOf(call); // kept, so that a call that comes later does nothing
     if ("error" in outcome) {
       throw outcome.error;
     }
@@ -111,9 +133,11 @@ export function isMany(subject: Subject): subject is readonly CdcEvent[] {
   return Array.isArray(subject);
 }
 
-function outcomeOf(handle: () => unknown): { readonly value: unknown } | { readonly error: unknown } {
+type Outcome<T> = { readonly value: T } | { readonly error: unknown };
+
+function outcomeOf<T>(call: () => T): Outcome<T> {
   try {
-    return { value: handle() };
+    return { value: call() };
   } catch (error) {
     return { error };
   }

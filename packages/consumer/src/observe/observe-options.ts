@@ -39,6 +39,14 @@ export function resolveHealthOptions(options: HealthOptions = {}): ResolvedHealt
   return Object.freeze({ stuckAfterMs, lagIntervalMs });
 }
 
+/** What is called of `@opentelemetry/api`. Without one of them, each handler call would go unreported. */
+const apiMethods: Readonly<Record<keyof OpenTelemetryApi, readonly string[]>> = {
+  trace: ["getTracer", "getSpan", "getSpanContext", "setSpan", "deleteSpan"],
+  metrics: ["getMeter"],
+  context: ["active", "with"],
+  propagation: ["extract", "fields"],
+};
+
 export function resolveTelemetryOptions(options: TelemetryOptions = {}): TelemetryOptions {
   checkMembers("telemetry", options, ["opentelemetry", "prometheus"]);
   const { opentelemetry, prometheus } = options;
@@ -48,8 +56,9 @@ export function resolveTelemetryOptions(options: TelemetryOptions = {}): Telemet
   }
   if (opentelemetry !== undefined) {
     const expected = 'of the whole module, as from import * as opentelemetry from "@opentelemetry/api"';
-    checkMethods("telemetry.opentelemetry.trace", readMember(opentelemetry, "trace"), ["getTracer"], expected);
-    checkMethods("telemetry.opentelemetry.metrics", readMember(opentelemetry, "metrics"), ["getMeter"], expected);
+    for (const [name, methods] of Object.entries(apiMethods)) {
+      checkMethods(`telemetry.opentelemetry.${name}`, readMember(opentelemetry, name), methods, expected);
+    }
   }
   return Object.freeze({ ...options });
 }

@@ -15,13 +15,14 @@ export interface OpenTelemetryApi {
     getSpan(context: never): unknown;
     getSpanContext(context: never): unknown;
     setSpan(context: never, span: never): unknown;
+    deleteSpan(context: never): unknown;
   };
   /** Makes the counters and histograms of a consumer. */
   readonly metrics: { getMeter(name: string): OpenTelemetryMeter };
   /** Makes a span the current one while a handler runs. */
   readonly context: { active(): unknown; with(context: never, run: () => unknown): unknown };
   /** Reads `traceparent` and what else the application has registered from the headers of a record. */
-  readonly propagation: { extract(context: never, carrier: unknown): unknown };
+  readonly propagation: { extract(context: never, carrier: unknown): unknown; fields(): string[] };
 }
 
 interface OpenTelemetryTracer {
@@ -72,11 +73,21 @@ export class OpenTelemetryObserver implements Telemetry {
     this.#lag = meter.createHistogram("cdc.event.lag", { unit: "s", description: "From the source's commit to the handler", advice });
   }
 
+  /**
+   * Whoever starts a consumer may be inside of a span: of a bootstrap, or of a request. It would be the parent of all that is ever handled,
+   * long after it has ended.
+   */
+  detach<T>(start: () => T): T {
+    const { context, trace } = this.#api;
+    return context.with(trace.deleteSpan(context.active() as never) as never, start) as T; // it returns what `start` returns
+  }
+
   begin(subject: Subject): HandlerSpan {
-    const first = isMany(subject) ? subject[0] : subject;
+    const events = isMany(subject) ? subject : [subject];
+    const [first] = events;
     const topic = first?.record.topic ?? "";
-    const common = this.#attributesOf(topic, first);
-    const span = this.#startSpan(topic, subject, first, common);
+    const common = this.#attributesOf(topic, events);
+    const span = this.#startSpan(topic, subject, common);
     const active = this.#api.trace.setSpan(this.#api.context.active() as never, span as never);
     this.#consumed.add(isMany(subject) ? subject.length : 1, common);
     this.#recordLag(first, common);
@@ -96,46 +107,47 @@ export class OpenTelemetryObserver implements Telemetry {
 
   /**
    * If the client is instrumented itself, there is a `process` span already. Ours is then an inner span with another name, so that nothing
-   * is counted twice. Otherwise ours is the `process` span, linked to the producers' spans.
+   * is counted twice. Otherwise ours is the `process` span. Ours is linked to the producers' spans in both cases: an instrumentation may see
+   * stand-ins of the records, which have no headers.
    */
-  #startSpan(topic: string, subject: Subject, first: CdcEvent | undefined, common: Attributes): OpenTelemetrySpan {
+  #startSpan(topic: string, subject: Subject, common: Attributes): OpenTelemetrySpan {
     const active = this.#api.context.active();
     const isInside = this.#api.trace.getSpan(active as never) !== undefined;
-    const events = isMany(subject) ? subject : [subject];
-    const attributes: Attributes = {
-      ...common,
-      ...(isMany(subject) ? { "messaging.batch.message_count": subject.length } : offsetOf(first)),
-      ...(first?.kind === "tombstone" ? { "messaging.kafka.message.tombstone": true } : {}),
-    };
-    const options = { kind: isInside ? spanKindInternal : spanKindConsumer, attributes, links: isInside ? [] : this.#linksOf(events) };
+    const [events, own] = isMany(subject)
+      ? [subject, { "messaging.batch.message_count": subject.length }]
+      : [[subject], ofMessage(subject)];
+    const kind = isInside ? spanKindInternal : spanKindConsumer;
+    const options = { kind, attributes: { ...common, ...own }, links: this.#linksOf(events) };
     return this.#tracer.startSpan(`${isInside ? "handle" : "process"} ${topic}`, options);
   }
 
-  #attributesOf(topic: string, first: CdcEvent | undefined): Attributes {
+  /** Of a batch, what all of its events have in common: a figure of many updates must not count as one of inserts because the first was one. */
+  #attributesOf(topic: string, events: readonly CdcEvent[]): Attributes {
+    const [first] = events;
     return {
       "messaging.system": "kafka",
       "messaging.operation.name": "process",
       "messaging.operation.type": "process",
       "messaging.destination.name": topic,
       "messaging.consumer.group.name": this.#groupId,
-      ...(first === undefined
-        ? {}
-        : { "messaging.destination.partition.id": String(first.record.partition), "cdc.format": first.encoding }),
-      ...(first?.kind === "change" ? { "cdc.table": first.table.name, "cdc.op": first.op } : {}),
+      ...(first === undefined ? {} : { "messaging.destination.partition.id": String(first.record.partition) }),
+      ...sharedBy(events, "cdc.format", ({ encoding }) => encoding),
+      ...sharedBy(events, "cdc.table", (event) => (event.kind === "change" ? event.table.name : undefined)),
+      ...sharedBy(events, "cdc.op", (event) => (event.kind === "change" ? event.op : undefined)),
     };
   }
 
+  /** `traceparent`, or what else the application's propagators read, as B3's headers. */
   #linksOf(events: readonly CdcEvent[]): readonly object[] {
     const links: object[] = [];
+    const fields = this.#api.propagation.fields();
+    const base = this.#api.trace.deleteSpan(this.#api.context.active() as never); // of a broken header, the span that is active would be read
     for (const { record } of events) {
-      const header = record.headers.find(([name]) => name === "traceparent");
-      if (header !== undefined) {
+      if (record.headers.some(([name]) => fields.includes(name))) {
         const carrier = Object.fromEntries(
           record.headers.map(([name, value]) => [name, value === null ? "" : Buffer.from(value).toString()]),
         );
-        const context = this.#api.trace.getSpanContext(
-          this.#api.propagation.extract(this.#api.context.active() as never, carrier) as never,
-        );
+        const context = this.#api.trace.getSpanContext(this.#api.propagation.extract(base as never, carrier) as never);
         if (context !== undefined) {
           links.push({ context });
         }
@@ -152,8 +164,18 @@ export class OpenTelemetryObserver implements Telemetry {
   }
 }
 
-function offsetOf(first: CdcEvent | undefined): Attributes {
-  return first === undefined ? {} : { "messaging.kafka.offset": Number(first.record.offset) };
+/** The attribute, if it has the same value for all of the events. */
+function sharedBy(events: readonly CdcEvent[], name: string, valueOf: (event: CdcEvent) => string | undefined): Attributes {
+  const [first] = events;
+  const value = first === undefined ? undefined : valueOf(first);
+  return value !== undefined && events.every((event) => valueOf(event) === value) ? { [name]: value } : {};
+}
+
+function ofMessage({ kind, record }: CdcEvent): Attributes {
+  return {
+    "messaging.kafka.offset": Number(record.offset),
+    ...(kind === "tombstone" ? { "messaging.kafka.message.tombstone": true } : {}),
+  };
 }
 
 function errorType(error: unknown): string {

@@ -9,5 +9,7 @@ export interface HandlerSpan {
 
 /** Gets the handler calls. */
 export interface Telemetry {
+  /** Runs what starts to consume outside of the span that is active, so that handlers are not part of that span. */
+  detach<T>(start: () => T): T;
   begin(subject: Subject): HandlerSpan;
 }
