@@ -45,6 +45,12 @@ const misdeeds = {
 };
 
 async function makeConsumer(options, worker) {
+  if (does === "finds no database") {
+    throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+  }
+  if (does === "gives a wrong option") {
+    options = { ...options, delivery: { concurrency: 0 } };
+  }
   if (does === "opens, and waits") {
     worker.onStopped(async () => {
       await pass(0);

@@ -5,7 +5,7 @@ import { systemClock } from "../clock.ts";
 import { ConsumerError } from "../errors.ts";
 import { jsonOf } from "../json-form.ts";
 import type { Logger } from "../observe/logger.ts";
-import { readMember, textOf, toError } from "../user-code/user-value.ts";
+import { readMember, readText, textOf, toError } from "../user-code/user-value.ts";
 import { carryError } from "./carried-error.ts";
 import type { FromWorker, ToWorker, WorkerSetup } from "./messages.ts";
 import { forceStop, type RunnableConsumer } from "./runnable-consumer.ts";
@@ -56,11 +56,27 @@ function memberOptions(): WorkerConsumerOptions {
 async function makeConsumer(): Promise<RunnableConsumer> {
   const place: WorkerPlace = { number, count, onStopped: (close) => closers.push(close) };
   const make = await load();
-  const made: unknown = await make(memberOptions(), place);
+  const made = await madeBy(() => make(memberOptions(), place));
   if (!["run", "stop", "health"].every((name) => typeof readMember(made, name) === "function")) {
     throw wrongModule(`its default export must return the consumer that it has made, and returned ${made === null ? "null" : typeof made}`);
   }
   return made as RunnableConsumer;
+}
+
+/** Errors of ours say what is wrong. Of any other, as of a database that is away, nobody would know where it comes from. */
+async function madeBy(make: () => unknown): Promise<unknown> {
+  try {
+    return await make();
+  } catch (error) {
+    if (readText(error, "helpUrl") !== undefined) {
+      throw error;
+    }
+    throw new ConsumerError(
+      "worker-failed",
+      `the function of ${setup.module} that makes the consumer failed on worker ${number}: ${toError(error).message}`,
+      { cause: error },
+    );
+  }
 }
 
 async function load(): Promise<(options: WorkerConsumerOptions, place: WorkerPlace) => unknown> {
@@ -72,7 +88,9 @@ async function load(): Promise<(options: WorkerConsumerOptions, place: WorkerPla
       cause: error,
     });
   }
-  const make = readMember(module, "default");
+  const exported = readMember(module, "default");
+  // A module that a compiler wrote as CommonJS has its default export as a member of what is imported as the default.
+  const make = readMember(exported, "__esModule") === true ? readMember(exported, "default") : exported;
   if (typeof make !== "function") {
     throw wrongModule(`its default export must be a function that makes a consumer, and is ${typeof make}`);
   }
