@@ -25,7 +25,6 @@ function shownValue(name: string, bytes: Uint8Array | null, mask: Mask): string 
     return mask.header(name, strict.decode(bytes));
   } catch {
     // Bytes that are no text may hold any column, such as a key in Avro: any mask hides them.
-    const shown = mask.quote("");
-    return shown === "" ? bytes : shown;
+    return mask.quote(bytes);
   }
 }

@@ -15,7 +15,7 @@ export function eventLine(event: CdcEvent, more: Line = {}, mask: Mask = noMask)
   const { topic, partition, offset } = event.record;
   const { framing, encoding, envelope, schemaId, kind, key } = event;
   const format = { topic, partition, offset, framing, encoding, envelope, schemaId, kind };
-  return toJsonText({ ...format, ...changeColumns(event, mask.value(key), mask), error: null, ...ownFields(event, mask), ...more });
+  return toJsonText({ ...format, ...changeColumns(event, mask.bare(key), mask), error: null, ...ownFields(event, mask), ...more });
 }
 
 /** The line of `inspect --json` for a record that could not be decoded. */
@@ -58,9 +58,9 @@ function ownFields(event: CdcEvent, mask: Mask): Line {
     case "row":
       return { row: mask.value(event.row) };
     case "truncate":
-      return { source: sourceFields(event.source), transaction: event.transaction, tsMs: event.tsMs };
+      return { source: sourceFields(event.source, mask), transaction: event.transaction, tsMs: event.tsMs };
     case "message":
-      return { prefix: event.prefix, content: mask.value(event.content), source: sourceFields(event.source), tsMs: event.tsMs };
+      return { prefix: event.prefix, content: mask.quote(event.content), source: sourceFields(event.source, mask), tsMs: event.tsMs };
     case "transaction":
       return transactionFields(event);
     case "heartbeat":
@@ -72,14 +72,23 @@ function ownFields(event: CdcEvent, mask: Mask): Line {
     case "watermark":
       return { watermark: event.watermark, tsMs: event.tsMs };
     case "unknown":
-      return { value: mask.value(event.value) };
+      return { value: mask.bare(event.value) };
   }
 }
 
+/** Statements in a source: `query` with MySQL's `include.query`, `redo_sql` with Oracle's `log.mining.include.redo.sql`. */
+const statements: ReadonlySet<string> = new Set(["query", "redo_sql"]);
+
 /** Without `raw`, which says the same again. */
-function sourceFields(source: Source): Line {
-  const { connector, name, version, snapshot, tsMs, tsUs, tsNs, position } = source;
+function sourceFields(source: Source, mask: Mask): Line {
+  const { connector, name, version, snapshot, tsMs, tsUs, tsNs } = source;
+  const shown = ([field, value]: readonly [string, unknown]): [string, unknown] => [field, quoted(value, statements.has(field), mask)];
+  const position = Object.fromEntries(Object.entries(source.position).map(shown));
   return { connector, name, version, snapshot, tsMs, tsUs, tsNs, position };
+}
+
+function quoted(value: unknown, isQuoting: boolean, mask: Mask): unknown {
+  return isQuoting && value !== null ? mask.quote(value) : value;
 }
 
 function transactionFields(event: Extract<CdcEvent, { kind: "transaction" }>): Line {
@@ -89,7 +98,30 @@ function transactionFields(event: Extract<CdcEvent, { kind: "transaction" }>): L
 
 function schemaChangeFields(event: Extract<CdcEvent, { kind: "schema-change" }>, mask: Mask): Line {
   const { ddl, database, schema, tables, source, tsMs } = event;
-  return { ddl: ddl === null ? null : mask.quote(ddl), database, schema, tables, source: sourceFields(source), tsMs };
+  const shown = tables.map((table) => withoutDefaults(table, mask));
+  return { ddl: quoted(ddl, true, mask), database, schema, tables: shown, source: sourceFields(source, mask), tsMs };
+}
+
+/** What `tableChanges` says of a table and its columns that is no text of a user's own, as defaults, members of an enum and comments are. */
+const structure: ReadonlySet<string> = new Set(
+  (
+    "type id table primaryKeyColumnNames columns name position jdbcType nativeType typeName typeExpression charsetName defaultCharsetName " +
+    "length scale optional autoIncremented generated hasDefaultValue"
+  ).split(" "),
+);
+
+function withoutDefaults(part: unknown, mask: Mask): unknown {
+  if (Array.isArray(part)) {
+    return part.map((item) => withoutDefaults(item, mask));
+  }
+  if (typeof part !== "object" || part === null) {
+    return part;
+  }
+  const shown = Object.entries(part).map(([name, member]) => [
+    name,
+    structure.has(name) ? withoutDefaults(member, mask) : quoted(member, true, mask),
+  ]);
+  return Object.fromEntries(shown) as unknown;
 }
 
 function notificationFields(event: Extract<CdcEvent, { kind: "notification" }>, mask: Mask): Line {

@@ -42,7 +42,7 @@ export function recordText({ record, events, failure, candidates }: Outcome, opt
 }
 
 function eventText(event: CdcEvent, options: InspectTextOptions): string {
-  const key: readonly BodyLine[] = event.key === null ? [] : [["key", options.mask.value(event.key)]];
+  const key: readonly BodyLine[] = event.key === null ? [] : [["key", options.mask.bare(event.key)]];
   const body = [...key, ...bodyOf(event, options.mask)].map(([name, value]) => dataText(`${name} ${toJsonText(value)}`, null, options));
   const what = "op" in event ? event.op : event.kind;
   return [headText(event.record, what, "change", options), formatText(event, options), ...body].join("");
@@ -114,7 +114,7 @@ function bodyOf(event: CdcEvent, mask: Mask): readonly BodyLine[] {
     case "row":
       return [["row", mask.value(event.row)]];
     case "message":
-      return [[`prefix ${event.prefix}`, mask.value(event.content)]];
+      return [[`prefix ${event.prefix}`, mask.quote(event.content)]];
     case "transaction":
       return [[`${event.status} ${event.id}`, event.dataCollections]];
     case "schema-change":
@@ -124,7 +124,7 @@ function bodyOf(event: CdcEvent, mask: Mask): readonly BodyLine[] {
     case "watermark":
       return [["watermark", event.watermark]];
     case "unknown":
-      return [["value", mask.value(event.value)]];
+      return [["value", mask.bare(event.value)]];
     case "truncate":
     case "tombstone":
     case "heartbeat":

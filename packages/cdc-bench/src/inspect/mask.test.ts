@@ -38,6 +38,14 @@ describe("a mask for columns", () => {
     expect(mask.quote("a@b.example is taken")).toBe("***");
   });
 
+  test("hides them in a key or a value without columns: in its JSON, and in bytes, which may hold any column", () => {
+    expect(mask.bare('{"id":1,"email":"a@b.example"}')).toBe('{"id":1,"email":"***"}');
+    expect(mask.bare(Buffer.from([255, 1]))).toBe("***");
+    expect(mask.bare("order 17")).toBe("order 17");
+    expect(mask.bare({ id: 1, email: "a@b.example", photo: Buffer.from("x") })).toEqual({ id: 1, email: "***", photo: Buffer.from("x") });
+    expect(mask.bare(null)).toBe(null);
+  });
+
   test.each([
     ['{"id":9007199254740993}', '{"id":9007199254740993}'],
     ['{"id":9007199254740993,"email":"a@b.example","total":1.10}', '{"id":9007199254740993,"email":"***","total":1.10}'],

@@ -14,16 +14,18 @@ export interface Mask {
   value(value: unknown): unknown;
   /** The text of a header, which may hold columns as JSON. */
   header(name: string, text: string): string;
-  /** Text that may quote any value, such as the message of an exception. */
-  quote(text: string): string;
+  /** A key or a value that may have no columns: in text, JSON is masked, and bytes that nothing has decoded may hold any column. */
+  bare(value: unknown): unknown;
+  /** Text or bytes that may quote any value, such as the message of an exception or a statement. */
+  quote<T>(quoting: T): T | string;
 }
 
 /** Shows everything. */
-export const noMask: Mask = { value: (value) => value, header: (_name, text) => text, quote: (text) => text };
+export const noMask: Mask = { value: (value) => value, bare: (value) => value, header: (_name, text) => text, quote: (quoting) => quoting };
 
 export function createMask({ columns, isEverything }: MaskRule): Mask {
   if (isEverything) {
-    return { value: withoutValues, header: () => masked, quote: () => masked };
+    return { value: withoutValues, bare: withoutValues, header: () => masked, quote: () => masked };
   }
   const names = new Set(columns);
   if (names.size === 0) {
@@ -31,6 +33,7 @@ export function createMask({ columns, isEverything }: MaskRule): Mask {
   }
   return {
     value: (value) => withoutColumns(value, names),
+    bare: (value) => bareWithoutColumns(value, names),
     header: (name, text) => (names.has(name) || quotingHeader.test(name) ? masked : textWithoutColumns(text, names)),
     quote: () => masked,
   };
@@ -50,6 +53,13 @@ function withoutColumns(value: unknown, names: ReadonlySet<string>): unknown {
     },
     (leaf) => leaf,
   );
+}
+
+function bareWithoutColumns(value: unknown, names: ReadonlySet<string>): unknown {
+  if (typeof value === "string") {
+    return textWithoutColumns(value, names);
+  }
+  return value instanceof Uint8Array ? masked : withoutColumns(value, names);
 }
 
 /** Of valid JSON: its texts, its punctuation, and what else stands between them. */
