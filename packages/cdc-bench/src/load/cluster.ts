@@ -39,6 +39,8 @@ export interface GroupMember {
 export interface Cluster {
   /** The names of all topics. */
   topicNames(): Promise<readonly string[]>;
+  /** How many partitions each topic has. */
+  partitionCounts(): Promise<ReadonlyMap<string, number>>;
   /** Rejects with the right that is missing if the user may not see one of these topics, which is then missing in `topicNames`. */
   requireSeen(topics: readonly string[], rights: string): Promise<void>;
   /** Where topics start and end now. A topic that does not exist is an error with its name. */
@@ -155,6 +157,11 @@ class AdminCluster implements Cluster {
 
   async topicNames(): Promise<readonly string[]> {
     return this.#asked(() => this.#admin.listTopics());
+  }
+
+  async partitionCounts(): Promise<ReadonlyMap<string, number>> {
+    const { topics } = await this.#asked(() => this.#admin.fetchTopicMetadata());
+    return new Map(topics.map(({ name, partitions }) => [name, partitions.length]));
   }
 
   async extentsOf(topics: readonly string[]): Promise<readonly TopicExtent[]> {

@@ -30,7 +30,7 @@ function planWith(options: Partial<RedrivePlanOptions> = {}): RedrivePlan {
     to: null,
     maxRedrives: 3,
     deadLetterTopic: "orders.dead",
-    hasTopic: () => true,
+    partitionsOf: () => 4,
     ...options,
   });
 }
@@ -81,8 +81,20 @@ describe("a dead letter", () => {
   });
 
   test("whose topic is gone, or is the dead-letter topic itself, is refused", () => {
-    expect(planWith({ hasTopic: () => false }).decide(deadLetter(1))).toEqual(leave("topic-missing"));
+    expect(planWith({ partitionsOf: () => undefined }).decide(deadLetter(1))).toEqual(leave("topic-missing"));
     expect(planWith().decide(deadLetter(1, { "__connect.errors.topic": "orders.dead" }))).toEqual(leave("own-topic"));
+  });
+
+  test("of a partition that its topic has no more is refused with those of its key, before anything is sent; with --to its key chooses", () => {
+    const other = { "__connect.errors.partition": "2" };
+    const letters = [deadLetter(1), deadLetter(2, {}, "other"), deadLetter(3, other)];
+    const decided = (options: Partial<RedrivePlanOptions>): readonly RedriveDecision[] => {
+      const plan = planWith({ partitionsOf: () => 3, ...options });
+      return letters.map((dead) => plan.decide(dead));
+    };
+    expect(kindsOf(decided({}))).toEqual(["partition-missing", "partition-missing", "send"]);
+    const partitions = decided({ to: "orders" }).map((decision) => decision.kind === "send" && decision.record.partition);
+    expect(partitions).toEqual([undefined, undefined, 2]);
   });
 
   test("is none without the headers of one", () => {

@@ -14,6 +14,8 @@ export type RefusalReason =
   | "own-topic"
   /** Its topic is not there any more. */
   | "topic-missing"
+  /** Its topic has fewer partitions by now. */
+  | "partition-missing"
   /** An earlier dead letter of its key was refused: order is kept. */
   | "behind-a-refused-one";
 
@@ -28,8 +30,8 @@ export interface RedrivePlanOptions {
   readonly to: string | null;
   readonly maxRedrives: number;
   readonly deadLetterTopic: string;
-  /** Whether a topic is there. */
-  readonly hasTopic: (name: string) => boolean;
+  /** How many partitions a topic has; undefined if it is not there. */
+  readonly partitionsOf: (topic: string) => number | undefined;
 }
 
 /** Decides for one record after the other. Asked in the order of each partition. */
@@ -79,18 +81,26 @@ export class RedrivePlan {
   }
 
   #refusal(dead: KafkaRecord, origin: DeadLetterOrigin, redriven: number): RefusalReason | null {
-    const { to, maxRedrives, deadLetterTopic, hasTopic } = this.#options;
+    const { to, maxRedrives, deadLetterTopic, partitionsOf } = this.#options;
     const target = to ?? origin.topic;
     if (target === deadLetterTopic) {
       return "own-topic";
     }
-    if (!hasTopic(target)) {
+    if (partitionsOf(target) === undefined) {
       return "topic-missing";
+    }
+    // Brokers take the records beside it that they can place, and every run would write those again.
+    if (to === null && !this.#hasPartition(origin)) {
+      return "partition-missing";
     }
     if (redriven > maxRedrives) {
       return "redriven-too-often";
     }
     return dead.key !== null && this.#refused.has(keyText(dead.key, origin)) ? "behind-a-refused-one" : null;
+  }
+
+  #hasPartition({ topic, partition = null }: { readonly topic: string; readonly partition?: number | null }): boolean {
+    return partition === null || partition < (this.#options.partitionsOf(topic) ?? 0);
   }
 
   #refuse({ key }: KafkaRecord, origin: DeadLetterOrigin): void {
@@ -102,10 +112,10 @@ export class RedrivePlan {
   #outgoing(original: OutgoingRecord, redriven: number): OutgoingRecord {
     const { to } = this.#options;
     const headers = [...original.headers, [redrivenHeader, Buffer.from(String(redriven))] as const];
-    if (to === null || to === original.topic) {
+    if (to === null || (to === original.topic && this.#hasPartition(original))) {
       return { ...original, headers };
     }
-    const { partition: _, ...anywhere } = original; // another topic may have other partitions: the key chooses
+    const { partition: _, ...anywhere } = original; // a topic may have other partitions: the key chooses
     return { ...anywhere, topic: to, headers };
   }
 }

@@ -18,6 +18,7 @@ const reasonTexts: Readonly<Record<RefusalReason, string>> = {
   "redriven-too-often": "it was redriven as often as --max-redrives allows, and came back",
   "own-topic": "it would go to the topic that it is read from: give --to TOPIC",
   "topic-missing": "its topic does not exist: make it, or give --to TOPIC",
+  "partition-missing": "its topic has fewer partitions by now: add them, or give --to TOPIC, which may be the same, and its key chooses the partition",
   "behind-a-refused-one": "an earlier dead letter of its key was refused",
 };
 

@@ -29,7 +29,7 @@ function brokerOfDeadLetters(): MemoryBroker {
 
 async function redrive(broker: MemoryBroker, options: Partial<RedriveRunOptions> = {}, filter = everything): Promise<RedriveTally> {
   const tally = new RedriveTally();
-  const plan = new RedrivePlan({ filter, to: null, maxRedrives: 3, deadLetterTopic: "dead", hasTopic: () => true });
+  const plan = new RedrivePlan({ filter, to: null, maxRedrives: 3, deadLetterTopic: "dead", partitionsOf: () => 2 });
   const partitions = [0, 1].map((partition) => ({
     partition,
     startOffset: broker.log("dead", partition).start,
@@ -109,12 +109,21 @@ describe("a redrive", () => {
 
   test("passes nothing over because of a topic that the user may not see", async () => {
     const broker = brokerOfDeadLetters();
-    const plan = new RedrivePlan({ filter: everything, to: null, maxRedrives: 3, deadLetterTopic: "dead", hasTopic: () => false });
+    const plan = new RedrivePlan({ filter: everything, to: null, maxRedrives: 3, deadLetterTopic: "dead", partitionsOf: () => undefined });
     const requireSeen = async (topic: string): Promise<void> => {
       throw new Error(`may not see ${topic}`);
     };
     await expect(redrive(broker, { plan, requireSeen })).rejects.toThrow("may not see orders");
     expect(committedIn(broker)).toEqual([null, null]);
+  });
+
+  test("leaves a dead letter of a partition that is gone, and writes the others once", async () => {
+    const broker = brokerOfDeadLetters();
+    const plan = (): RedrivePlan =>
+      new RedrivePlan({ filter: everything, to: null, maxRedrives: 3, deadLetterTopic: "dead", partitionsOf: () => 1 });
+    expect(await redrive(broker, { plan: plan() })).toMatchObject({ redriven: 6, refused: 6 });
+    expect(valuesIn(broker)).toEqual(["0 2 4 6 8 10", ""]);
+    expect(committedIn(broker)).toEqual([6n, 6n]);
   });
 
   test("that is limited goes on with the next run, and writes nothing twice", async () => {

@@ -41,7 +41,7 @@ async function redriveTopic(flags: RedriveFlags, connection: ClusterConnection, 
   const cluster = await openCluster(connection, terminal).finally(() => observer.end());
   try {
     const partitions = await partitionsOf(cluster, deadLetterTopic, groupId);
-    const topics = new Set(await cluster.topicNames());
+    const topics = await cluster.partitionCounts();
     const requireSeen = (name: string): Promise<void> => cluster.requireSeen([name], "Describe and Write");
     if (to !== null && !topics.has(to)) {
       await requireSeen(to);
@@ -57,7 +57,7 @@ async function redriveTopic(flags: RedriveFlags, connection: ClusterConnection, 
       groupId,
       topic: deadLetterTopic,
       partitions,
-      plan: new RedrivePlan({ filter, to, maxRedrives, deadLetterTopic, hasTopic: (name) => topics.has(name) }),
+      plan: new RedrivePlan({ filter, to, maxRedrives, deadLetterTopic, partitionsOf: (name) => topics.get(name) }),
       tally,
       limit,
       isDryRun,
