@@ -217,7 +217,7 @@ export const roomTables = {
       offsets: ["bench-error", "load", "report"],
       inspect: ["load:types", "offsets", "registry-fault", "report"],
       doctor: ["bench-error", "driver-exit-codes", "exit-codes", "load", "registry-fault", "report"],
-      redrive: ["bench-error", "load", "report"],
+      redrive: ["bench-error", "load", "measure", "report"],
       demo: ["measure", "report", "result:types", "verdict"],
       codec: ["bench-error", "load", "measure", "registry-fault", "result:types", "seeded-random", "types", "verdict:types"],
       // What measures on real components: a folder for each command. What several share is a folder, too: `catch-up`, `tables`.

@@ -9,6 +9,16 @@ test("the progress of a dry run does not say that anything was written", () => {
   expect(redrivePhase({ deadLetterTopic: "orders.dead", dryRun: true, tally })).toBe("reading orders.dead: 2,970 would be redriven");
 });
 
+test("offsets of which nothing came are named: they may be records", () => {
+  const tally = new RedriveTally();
+  tally.unseen = 2;
+  const report = { aborted: false, failure: null, dryRun: false, deadLetterTopic: "orders.dead", groupId: "g", to: null, tally };
+  expect(redriveText(report)).toContain(
+    "  2 offsets gave nothing: markers of transactions, or records that did not come; the same command looks again\n",
+  );
+  expect(redriveJson(report)).toMatchObject({ unseen: 2 });
+});
+
 test("a redrive that failed says what it has written, and that the same command goes on", () => {
   const tally = new RedriveTally();
   tally.redriven = 30;

@@ -18,7 +18,8 @@ const reasonTexts: Readonly<Record<RefusalReason, string>> = {
   "redriven-too-often": "it was redriven as often as --max-redrives allows, and came back",
   "own-topic": "it would go to the topic that it is read from: give --to TOPIC",
   "topic-missing": "its topic does not exist: make it, or give --to TOPIC",
-  "partition-missing": "its topic has fewer partitions by now: add them, or give --to TOPIC, which may be the same, and its key chooses the partition",
+  "partition-missing":
+    "its topic has fewer partitions by now: add them, or give --to TOPIC, which may be the same, and its key chooses the partition",
   "behind-a-refused-one": "an earlier dead letter of its key was refused",
 };
 
@@ -37,6 +38,9 @@ export function redriveText(report: RedriveReport): string {
     `${deadLetterTopic}: ${formatCount(tally.redriven)} of ${formatCount(tally.records)} records ${done}\n`,
     ...topics,
     tally.gone > 0 ? `  ${formatCount(tally.gone)} offsets are gone: retention took them before they were redriven\n` : "",
+    tally.unseen > 0
+      ? `  ${formatCount(tally.unseen)} offsets gave nothing: markers of transactions, or records that did not come; the same command looks again\n`
+      : "",
     tally.notSelected > 0 ? `  ${formatCount(tally.notSelected)} not selected by --filter\n` : "",
     tally.notDeadLetters > 0 ? `  ${formatCount(tally.notDeadLetters)} without the headers of a dead letter: left\n` : "",
     tally.refused > 0 ? refusedText(report) : "",
@@ -75,6 +79,7 @@ export function redriveJson(report: RedriveReport): Readonly<Record<string, unkn
     notSelected: tally.notSelected,
     notDeadLetters: tally.notDeadLetters,
     gone: tally.gone,
+    unseen: tally.unseen,
     refused: tally.refused,
     refusals: tally.refusals,
   };

@@ -1,4 +1,4 @@
-import type { KafkaDriver } from "@cdckit/consumer";
+import { type KafkaDriver, silentLogger } from "@cdckit/consumer";
 import { memory, MemoryBroker } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { asksOfFailure, everything, type RedriveFilter } from "./redrive-filter.ts";
@@ -183,6 +183,60 @@ describe("a redrive", () => {
     expect(await redrive(broker)).toMatchObject({ redriven: 12 - 5 - gone, gone });
     expect(committedIn(broker)).toEqual([6n, 6n]);
     expect(valuesIn(broker).map((values) => values.split(" ").at(-1))).toEqual(["10", "11"]);
+  });
+
+  /** The leader of partition 1 hands nothing over, as a broker that restarts or throttles. */
+  function withoutPartition1(broker: MemoryBroker, wait: string | null): KafkaDriver {
+    const inner = memory({ broker });
+    return {
+      ...inner,
+      connect: async (subscription, sink) => {
+        if (wait !== null) {
+          sink.waiting?.({ what: wait });
+        }
+        const session = await inner.connect(subscription, {
+          assigned: (assignments) => sink.assigned(assignments),
+          startsAt: (assignment, offset) => sink.startsAt?.(assignment, offset),
+          revoked: (assignments, how) => sink.revoked(assignments, how),
+          batch: (batch) => (batch.partition === 1 ? new Promise(() => {}) : sink.batch(batch)),
+          failed: (error) => sink.failed(error),
+        });
+        return session;
+      },
+    };
+  }
+
+  test("that gets no records of a partition any more fails, and commits what it has written of the others", async () => {
+    const broker = brokerOfDeadLetters();
+    const failed = redrive(broker, { driver: withoutPartition1(broker, null), maxIdleMs: 300 });
+    await expect(failed).rejects.toThrow("dead gave nothing for 10 s, 6 offsets in front of the end.");
+    expect(committedIn(broker)).toEqual([6n, null]);
+    expect(await redrive(broker)).toMatchObject({ redriven: 6 });
+    expect(valuesIn(broker)).toEqual(["0 2 4 6 8 10", "1 3 5 7 9 11"]);
+  });
+
+  test("fails so too with what the driver waits for, and if it reads from the start what was redriven before", async () => {
+    const broker = brokerOfDeadLetters();
+    await redrive(broker, { limit: 8 }, malformed);
+    const waiting = { driver: withoutPartition1(broker, "an answer to a fetch"), maxIdleMs: 1_200 };
+    await expect(redrive(broker, waiting, malformed)).rejects.toThrow("The driver waits: an answer to a fetch is waited for.");
+  });
+
+  test("ends with transaction markers in front of its end, of which a driver tells nothing", async () => {
+    const broker = brokerOfDeadLetters();
+    const partitions = [0, 1].map((partition) => ({ partition, startOffset: 0n, endOffset: partition === 0 ? 6n : 8n, committed: null }));
+    expect(await redrive(broker, { partitions, maxIdleMs: 300 })).toMatchObject({ redriven: 12, unseen: 2 });
+  });
+
+  test("whose group gives partitions to another member fails, and says so", async () => {
+    const broker = brokerOfDeadLetters();
+    const other = await memory({ broker }).connect(
+      { groupId: "redrive", topics: ["dead"], from: "earliest", lostRange: "earliest", logger: silentLogger },
+      { assigned: () => {}, revoked: async () => {}, batch: () => new Promise(() => {}), failed: () => {} },
+    );
+    await expect(redrive(broker, { maxForeignMs: 300 })).rejects.toThrow(/group redrive gave dead\[[01]\] to another member/);
+    await other.close(0);
+    expect(await redrive(broker)).toMatchObject({ redriven: 6 });
   });
 
   test("ends if retention takes all that it was to write, while it reads", async () => {

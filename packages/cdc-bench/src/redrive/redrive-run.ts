@@ -5,17 +5,22 @@ import {
   type FetchedBatch,
   type KafkaDriver,
   type LostRange,
+  type OpenWait,
   type OffsetCommit,
   type OutgoingRecord,
   type PartitionAssignment,
   type Logger,
   silentLogger,
   type Subscription,
+  type WaitFor,
 } from "@cdckit/consumer";
 import type { KafkaRecord } from "@cdckit/decode";
 import { BenchError } from "../bench-error.ts";
 import type { PartitionExtent } from "../load/cluster.ts";
 import { recordsOf } from "../load/record-feed.ts";
+import { requireWhole } from "../load/whole-reading.ts";
+import { DriverWaits } from "../measure/driver-waits.ts";
+import { unreadOf } from "../measure/fetch-meter.ts";
 import type { RedrivePlan, RedriveDecision } from "./redrive-plan.ts";
 import type { RedriveTally } from "./redrive-tally.ts";
 
@@ -26,7 +31,7 @@ const closeDeadlineMs = 5_000;
 const lookEveryMs = 200;
 /** A redrive that is killed holds its partitions so long. It beats while it writes, so a short session costs it nothing. */
 export const redriveSessionMs = 10_000;
-/** Nothing comes for so long of what is held: the last offsets are transaction markers. */
+/** Nothing comes for so long of what is held: the last offsets are transaction markers, or brokers hand nothing over. */
 const maxIdleMs = 10_000;
 /**
  * So long what another member holds is waited for. It may be a redrive that was killed: the group keeps giving it partitions until its session
@@ -80,6 +85,9 @@ export class RedriveRun implements DriverSink {
   readonly #done: Map<number, bigint>;
   /** Up to where it is known of each partition what retention took. */
   readonly #countedTo: Map<number, bigint> = new Map();
+  /** Up to where each partition was read, by this run. */
+  readonly #reached: Map<number, bigint>;
+  readonly #waits = new DriverWaits();
   readonly #held = new Set<PartitionAssignment>();
   readonly #ended: Promise<void>;
   readonly #connected: Promise<DriverSession>;
@@ -95,11 +103,17 @@ export class RedriveRun implements DriverSink {
 
   constructor(options: RedriveRunOptions) {
     this.#options = options;
-    const { partitions } = options;
+    const { partitions, fromStart } = options;
     this.#done = new Map(partitions.map(({ partition, committed }) => [partition, committed ?? 0n]));
     for (const { partition, startOffset, committed } of partitions) {
       this.#countGone(partition, committed ?? startOffset, startOffset);
     }
+    this.#reached = new Map(
+      partitions.map(({ partition, startOffset, committed }) => {
+        const goesOn = !fromStart && committed !== null && committed > startOffset;
+        return [partition, goesOn ? committed : startOffset];
+      }),
+    );
     const unread = partitions.filter(({ startOffset, endOffset, committed }) => endOffset > startOffset && endOffset > (committed ?? 0n));
     this.#pending = new Map(unread.map(({ partition, endOffset }) => [partition, endOffset]));
     this.#connected = new Promise((resolve) => {
@@ -112,6 +126,7 @@ export class RedriveRun implements DriverSink {
     this.#ended.catch(() => {}); // run() awaits it, perhaps later
   }
 
+  /** Rejects if records that were there at its begin have not come. */
   async run(): Promise<void> {
     const { driver, groupId, topic, interrupt, logger = silentLogger } = this.#options;
     // What retention took since the last redrive is gone: the records that are there are redriven all the same.
@@ -150,6 +165,12 @@ export class RedriveRun implements DriverSink {
     }
   }
 
+  /** What another member has done meanwhile need not come. */
+  startsAt({ partition }: PartitionAssignment, offset: bigint): void {
+    this.#reached.set(partition, offset);
+    this.#finishBehindBatches(partition, offset);
+  }
+
   /** What is being written is acknowledged and committed before the partitions go. */
   async revoked(assignments: readonly PartitionAssignment[]): Promise<void> {
     for (const assignment of assignments) {
@@ -179,13 +200,12 @@ export class RedriveRun implements DriverSink {
       return;
     }
     this.#countGone(partition, firstMissing, firstAvailable);
-    // After the batches before the range: a run that is over writes none of them.
-    this.#line = this.#line.then(() => {
-      if (resumeOffset >= (this.#pending.get(partition) ?? resumeOffset + 1n)) {
-        this.#finish(partition);
-      }
-    });
-    this.#line.catch(() => {}); // batch() tells of it
+    this.#reached.set(partition, resumeOffset);
+    this.#finishBehindBatches(partition, resumeOffset);
+  }
+
+  waiting(wait: WaitFor): OpenWait {
+    return this.#waits.watch(wait, undefined);
   }
 
   failed(error: Error): void {
@@ -212,10 +232,23 @@ export class RedriveRun implements DriverSink {
     for (const chunk of chunksOf(this.#decide(batch, end))) {
       await this.#write(session, batch.assignment, chunk);
     }
+    if (this.#mayWrite(batch.assignment)) {
+      this.#reached.set(partition, batch.nextOffset);
+    }
     if (batch.nextOffset >= end && this.#mayWrite(batch.assignment)) {
       await this.#commit(session, batch.assignment, end);
       this.#finish(partition);
     }
+  }
+
+  /** After the batches that were handed over: a run that is over writes none of them. */
+  #finishBehindBatches(partition: number, offset: bigint): void {
+    this.#line = this.#line.then(() => {
+      if (offset >= (this.#pending.get(partition) ?? offset + 1n)) {
+        this.#finish(partition);
+      }
+    });
+    this.#line.catch(() => {}); // batch() tells of it
   }
 
   #finish(partition: number): void {
@@ -298,7 +331,29 @@ export class RedriveRun implements DriverSink {
     const held = new Set([...this.#held].map(({ partition }) => partition));
     const holdsAll = [...this.#pending.keys()].every((partition) => held.has(partition));
     if (this.#lastSignMs > 0 && this.#atWork === 0 && performance.now() - this.#lastSignMs > (holdsAll ? idleMs : foreignMs)) {
-      this.#over();
+      try {
+        this.#requireRead(held);
+        this.#over();
+      } catch (error) {
+        this.failed(error as Error);
+      }
+    }
+  }
+
+  /** What has not come looks like the end of the topic, and the rest of it would count as all. */
+  #requireRead(held: ReadonlySet<number>): void {
+    const { topic, groupId } = this.#options;
+    const foreign = new Map([...this.#pending].filter(([partition]) => !held.has(partition)));
+    if (unreadOf(foreign, this.#reached) > 0) {
+      const places = `${topic}[${[...foreign.keys()].join(", ")}]`;
+      throw new BenchError(
+        "too-few-messages",
+        `group ${groupId} gave ${places} to another member, and its records are not in this result. If another redrive is under way, wait for it and try again.`,
+      );
+    }
+    requireWhole([topic], { unread: unreadOf(this.#pending, this.#reached), waitsFor: this.#waits.longest });
+    for (const [partition, end] of this.#pending) {
+      this.#options.tally.unseen += Number(end - (this.#reached.get(partition) ?? 0n));
     }
   }
 

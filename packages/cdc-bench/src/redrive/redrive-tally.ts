@@ -21,6 +21,8 @@ export class RedriveTally {
   notDeadLetters = 0;
   /** Offsets that retention took before they were redriven. */
   gone = 0;
+  /** Offsets in front of the end of which nothing came, so few that they may be transaction markers. */
+  unseen = 0;
 
   get records(): number {
     return this.redriven + this.refused + this.notSelected + this.notDeadLetters;
