@@ -42,6 +42,10 @@ test.each([
     ["--partitions", "--create-topics"],
   ],
   [
+    ["produce", ...brokers, "--rows", "1", "--acks", "0", "--threshold", "latency.p99<5ms"],
+    ["--threshold 'latency.p99<5ms'", "--acks 0"],
+  ],
+  [
     ["run", ...brokers, "--topics", "t", "--json", "--output-format", "markdown"],
     ["--output-format", "--json"],
   ],

@@ -54,7 +54,11 @@ export function addProduce(program: Command, terminal: Terminal, settle: (code: 
     .option("--seed <n>", "what rows and operations are made from", parseCount, 1)
     .option("--create-topics", "create topics that do not exist")
     .option("--partitions <n>", "of topics that are created", parseCount, 1)
-    .addOption(new Option("--acks <acks>", "who must have a batch before it counts").choices(["all", "1", "0"]).default("all"))
+    .addOption(
+      new Option("--acks <acks>", "who must have a batch before it counts; 0: nobody, and no latency is measured")
+        .choices(["all", "1", "0"])
+        .default("all"),
+    )
     .option("--batch-bytes <n>", "a batch is sent when it has so many bytes, before compression", parseBatchBytes, 262_144)
     .option("--in-flight <n>", "requests that wait for their acknowledgement", parseCount, 5)
     .option("--debezium-headers", "add the headers that Debezium 3.5 adds")

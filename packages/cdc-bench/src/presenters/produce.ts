@@ -16,7 +16,10 @@ export function presentProduce(result: BenchResult): ReportDocument {
     subtitle: `${topics.length === 1 ? "1 topic" : `${topics.length} topics`}, ${formatCount(recordsPerSecond)} records/s together for ${formatDuration(elapsedMs * nsPerMs)}${rate}`,
     isPartial: aborted,
     sections: [
-      { title: "Written", blocks: [ratesTable(result as ProduceResult), sizesTable(result as ProduceResult)] },
+      {
+        title: (result as ProduceResult).ack === null ? "Sent" : "Written",
+        blocks: [ratesTable(result as ProduceResult), sizesTable(result as ProduceResult)],
+      },
       { title: "Delays", blocks: delayBlocks(result as ProduceResult) },
       ...footOf(result),
     ],

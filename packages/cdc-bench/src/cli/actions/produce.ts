@@ -30,6 +30,10 @@ export async function produce(flags: ProduceFlags, terminal: Terminal): Promise<
     throw new BenchError("usage", "how much? Give --rows N, --duration TIME, or both.");
   }
   const demands = resolveDemands(flags, "produce");
+  const unmeasured = demands.thresholds.find(({ metric }) => flags.acks === "0" && metric.startsWith("latency."));
+  if (unmeasured !== undefined) {
+    throw new BenchError("usage", `--threshold '${unmeasured.expr}': with --acks 0 nobody acknowledges a record. Give --acks 1 or all.`);
+  }
   const topics = planTopics(flags.prefix, formatsOf(flags, registry), flags.compression);
   await Promise.all(flags.compression.map(loadCompression)); // what is missing is said before anything is made
   const profiling = openProfiling(flags, "produce");
@@ -60,6 +64,7 @@ export async function produce(flags: ProduceFlags, terminal: Terminal): Promise<
           batchBytes: flags.batchBytes,
           maxInFlight: flags.inFlight,
           headers: flags.debeziumHeaders === true,
+          isAcknowledged: flags.acks !== "0",
           interrupt: terminal.interrupt,
           observer,
         }),

@@ -70,6 +70,7 @@ export async function makeThrowAwayTopics(options: ThrowAwayOptions): Promise<re
       batchBytes,
       maxInFlight,
       headers: false,
+      isAcknowledged: true,
       interrupt,
       observer,
     });

@@ -11,7 +11,7 @@ export interface ProduceResult extends BenchResult {
   readonly command: "produce";
   readonly outcome: ProduceMeasure["outcome"];
   readonly topics: readonly ProducedTopicResult[];
-  /** Acknowledged records of all topics together. */
+  /** Acknowledged records of all topics together; those that were sent, if nobody acknowledges them. */
   readonly recordsPerSecond: number;
   readonly dueRecords: number | null;
   readonly lateness: ProduceMeasure["lateness"];
@@ -44,7 +44,7 @@ export function produceMetrics({ topics, elapsedMs, dueToAck, ack }: ProduceMeas
       { name: "throughput", scope: topic, value: perSecond(payloadBytes, elapsedMs) },
       ...(records === 0 ? [] : [{ name: "size.avg", scope: topic, value: payloadBytes / records } as const]),
     ]),
-    ...(delays.count === 0
+    ...(delays === null || delays.count === 0
       ? []
       : [
           { name: "latency.p50", scope, value: delays.p50Ms * nsPerMs } as const,
@@ -81,15 +81,24 @@ export function produceResult({ startedAt, environment, settings, measure, verdi
 const shortRunMs = 1_000;
 const lateMs = 100;
 
-function notesOf({ outcome, elapsedMs, topics, dueRecords, lateness, retries }: ProduceMeasure): readonly string[] {
+function notesOf({ outcome, elapsedMs, topics, dueRecords, lateness, ack, retries }: ProduceMeasure): readonly string[] {
   const written = topics[0]?.records ?? 0;
   return [
-    ...(outcome === "interrupted" ? ["It was interrupted: the topics have what was acknowledged, and stay."] : []),
+    ...(outcome === "interrupted"
+      ? [`It was interrupted: the topics have what was ${ack === null ? "sent" : "acknowledged"}, and stay.`]
+      : []),
+    ...(ack === null
+      ? [
+          "Nobody has acknowledged these records: they are counted when they are sent, brokers may have lost or refused some, and no delay ends with them.",
+        ]
+      : []),
     ...(elapsedMs < shortRunMs
       ? ["The run took less than a second: its rate says more about the start than about the rate that can be kept."]
       : []),
     ...(dueRecords !== null && dueRecords > written && outcome === "time-up"
-      ? [`The rate was not kept: of ${formatCount(dueRecords)} records that were due, ${formatCount(written)} were written in each topic.`]
+      ? [
+          `The rate was not kept: of ${formatCount(dueRecords)} records that were due, ${formatCount(written)} were ${ack === null ? "sent to" : "written in"} each topic.`,
+        ]
       : []),
     ...(lateness !== null && lateness.p99Ms > lateMs
       ? [

@@ -35,6 +35,8 @@ export interface ProduceOptions {
   readonly batchBytes: number;
   readonly maxInFlight: number;
   readonly headers: boolean;
+  /** Whether brokers acknowledge requests. Otherwise a record counts as soon as its request is in the socket. */
+  readonly isAcknowledged: boolean;
   readonly interrupt: AbortSignal;
   readonly observer: Observer;
 }
@@ -62,8 +64,8 @@ export interface ProduceMeasure {
   readonly lateness: DelaySummary | null;
   /** From when a record was due until it was acknowledged; null without a rate or without acknowledgements. */
   readonly dueToAck: DelaySummary | null;
-  /** From a request's start until its acknowledgement, a request each. */
-  readonly ack: DelaySummary;
+  /** From a request's start until its acknowledgement, a request each; null without acknowledgements. */
+  readonly ack: DelaySummary | null;
   readonly retries: number;
 }
 
@@ -82,7 +84,7 @@ const debeziumHeaders = (prefix: string): readonly RecordHeader[] =>
     "__debezium.context.runId": "01a1fcf7-0764-7476-9310-89e74707e461",
   }).map(([name, value]) => [Buffer.from(name), Buffer.from(value)]);
 
-/** Writes the same rows to each topic. Rejects if a broker refuses; an interrupt ends it with what was acknowledged. */
+/** Writes the same rows to each topic. Rejects if a broker refuses; an interrupt ends it with what was acknowledged, or sent if nobody acknowledges it. */
 export async function runProduce(options: ProduceOptions): Promise<ProduceMeasure> {
   return new ProduceRun(options, await compressionsOf(options.topics)).run();
 }
@@ -255,7 +257,8 @@ class ProduceRun {
   }
 
   #measure(outcome: ProduceMeasure["outcome"], elapsedMs: number, dueRecords: number | null): ProduceMeasure {
-    const isPaced = this.#options.perSecond !== undefined;
+    const { isAcknowledged, perSecond } = this.#options;
+    const isPaced = perSecond !== undefined;
     return {
       outcome,
       elapsedMs,
@@ -271,8 +274,8 @@ class ProduceRun {
         batches,
       })),
       lateness: isPaced ? this.#lateness.summary() : null,
-      dueToAck: isPaced ? this.#dueToAck.summary() : null,
-      ack: this.#ack.summary(),
+      dueToAck: isPaced && isAcknowledged ? this.#dueToAck.summary() : null,
+      ack: isAcknowledged ? this.#ack.summary() : null,
       retries: this.#options.writer.retries,
     };
   }
