@@ -80,14 +80,22 @@ function countOrDash(count: bigint | null): string {
 }
 
 function changeText(position: PlannedPosition): string {
-  const { committed, next, endOffset } = position;
+  const { committed, next, startOffset, endOffset } = position;
   if (committed === null || isBeyondEnd(position)) {
     return `${formatCount(Number(endOffset - next))} to read`;
   }
-  if (next === committed) {
-    return "nothing";
-  }
-  return next < committed ? `${formatCount(Number(committed - next))} again` : `${formatCount(Number(next - committed))} skipped`;
+  // What retention took is neither read again nor skipped: the group would not have got it either.
+  const goesOnAt = committed < startOffset ? startOffset : committed;
+  const changes = [
+    countText(goesOnAt - next, "again"),
+    countText(next - goesOnAt, "skipped"),
+    countText(goesOnAt - committed, "gone: retention took them"),
+  ].filter((text) => text !== null);
+  return changes.length === 0 ? "nothing" : changes.join(", ");
+}
+
+function countText(count: bigint, what: string): string | null {
+  return count > 0n ? `${formatCount(Number(count))} ${what}` : null;
 }
 
 function endText({ planned, executed }: { readonly planned: readonly PlannedPosition[]; readonly executed: boolean }): string {
