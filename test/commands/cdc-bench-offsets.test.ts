@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { createConsumer } from "@cdckit/consumer";
 import { kafkajs } from "@cdckit/kafkajs";
@@ -26,6 +27,8 @@ interface Shown {
 }
 
 const recordsPerPartition = 10;
+/** A device on which no byte finds room. */
+const full = "/dev/full";
 const firstTimestampMs = 1_700_000_000_000;
 
 await describeWithKafka("cdc-bench offsets on a broker", (kafka) => {
@@ -122,6 +125,14 @@ await describeWithKafka("cdc-bench offsets on a broker", (kafka) => {
       expect(await offsets("--group", group, "--topics", topic, "--reset", where, "--execute")).toMatchObject({ code: 0, stderr: "" });
       expect(await shown("--group", group)).toMatchObject([{ committed }, { committed }]);
     }
+  });
+
+  test.skipIf(!existsSync(full))("says that offsets were committed if its results cannot be written", async () => {
+    const [topic, group] = [await filledTopic(), uniqueName("group")];
+    const { code, stderr } = await offsets("--group", group, "--topics", topic, "--reset", "latest", "--execute", "-o", full);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("Committed 2 of 2 partitions") as string });
+    expect(stderr).toContain("ENOSPC");
+    expect(await shown("--group", group)).toMatchObject([{ committed: 10 }, { committed: 10 }]);
   });
 
   test("names a commit beyond the end of the log, which has no lag", async () => {

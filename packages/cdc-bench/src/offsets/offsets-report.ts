@@ -98,7 +98,8 @@ function countText(count: bigint, what: string): string | null {
   return count > 0n ? `${formatCount(Number(count))} ${what}` : null;
 }
 
-function endText({ planned, executed }: { readonly planned: readonly PlannedPosition[]; readonly executed: boolean }): string {
+/** What a reset has committed, or would commit. */
+export function endText({ planned, executed }: { readonly planned: readonly PlannedPosition[]; readonly executed: boolean }): string {
   const changes = planned.filter(({ committed, next }) => committed !== next).length;
   if (executed) {
     return `Committed ${changes} of ${planned.length} partitions; the others stood there already.\n`;

@@ -30,6 +30,11 @@ export function redrivePhase({ deadLetterTopic, dryRun, tally }: Pick<RedriveRep
   return `${dryRun ? "reading" : "redriving"} ${deadLetterTopic}: ${formatCount(tally.redriven)} ${dryRun ? "would be redriven" : "written"}`;
 }
 
+/** What a redrive has changed, in one sentence. */
+export function doneText({ deadLetterTopic, groupId, tally }: Pick<RedriveReport, "deadLetterTopic" | "groupId" | "tally">): string {
+  return `Of ${deadLetterTopic}, ${formatCount(tally.redriven)} records were redriven. Group ${groupId} keeps the progress.`;
+}
+
 export function redriveText(report: RedriveReport): string {
   const { tally, deadLetterTopic, groupId, dryRun } = report;
   const done = dryRun ? "would be redriven" : "redriven";

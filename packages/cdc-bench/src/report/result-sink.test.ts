@@ -1,7 +1,8 @@
+import { once } from "node:events";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import { afterAll, describe, expect, test } from "vitest";
 import { openResultSink } from "./result-sink.ts";
 
@@ -72,6 +73,34 @@ test("a file in a folder that does not exist is refused before any work", async 
   await expect(openResultSink(terminal, join(folder, "missing", "a.json"))).rejects.toMatchObject({
     code: "usage",
     detail: expect.stringContaining("(ENOENT)"),
+  });
+});
+
+describe("what a command has changed", () => {
+  const done = "Committed 2 of 2 partitions.";
+
+  test.skipIf(!existsSync(full))("is said once on stderr if the file that would say it cannot be written", async () => {
+    const stderr = new PassThrough();
+    const sink = await openResultSink({ ...terminal, stderr }, full);
+    await expect(sink.write("results\n", done)).rejects.toThrow("ENOSPC");
+    await expect(sink.close()).rejects.toThrow("ENOSPC");
+    expect(String(stderr.read())).toBe(`${done}\n`);
+  });
+
+  test("is said on stderr if stdout cannot be written, and otherwise by the results alone", async () => {
+    for (const [stdout, said] of [
+      [new Writable({ write: (_chunk, _encoding, ended) => ended(new Error("no room")) }), `${done}\n`],
+      [new PassThrough(), ""],
+    ] as const) {
+      const stderr = new PassThrough();
+      const closed = once(stdout, "close").catch(() => {});
+      const sink = await openResultSink({ ...terminal, stdout, stderr }, undefined);
+      await sink.write("results\n", done);
+      await sink.close();
+      stdout.destroy();
+      await closed;
+      expect(String(stderr.read() ?? "")).toBe(said);
+    }
   });
 });
 

@@ -11,7 +11,8 @@ import { type Terminal, write } from "../terminal.ts";
 export interface ResultSink {
   /** How text looks there: colors and a width on a terminal, neither in a file or a pipe. */
   readonly look: TextLook;
-  write(text: string): Promise<void>;
+  /** `done`: a sentence about what the command has changed by now. It goes to stderr if the text, which would say so, cannot be written. */
+  write(text: string, done?: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -25,9 +26,12 @@ export async function openResultSink(terminal: Terminal, file: string | undefine
     const look = { style, columns: columnsOf(terminal.env, terminal.screen) };
     return {
       look,
-      write: (text) => {
+      write: (text, done) => {
         // Both may be the same terminal.
         terminal.live?.clear();
+        if (done !== undefined) {
+          terminal.stdout.once("error", () => terminal.stderr.write(`${done}\n`));
+        }
         return write(terminal.stdout, text);
       },
       close: async () => {},
@@ -35,9 +39,11 @@ export async function openResultSink(terminal: Terminal, file: string | undefine
   }
   const { stream, empty } = await openFile(file);
   let emptied: Promise<void> | undefined;
+  let unsaid: string | undefined;
   return {
     look: {},
-    async write(text) {
+    async write(text, done) {
+      unsaid = done;
       emptied ??= empty();
       await emptied;
       await writeFile(stream, file, text);
@@ -47,6 +53,7 @@ export async function openResultSink(terminal: Terminal, file: string | undefine
       try {
         await finished(stream);
       } catch (error) {
+        terminal.stderr.write(unsaid === undefined ? "" : `${unsaid}\n`);
         throw cannotWrite(file, error); // also of a write that has said so already: this error would hide that one
       }
     },

@@ -5,7 +5,7 @@ import { type GroupPosition, type PlannedPosition, planOffsets } from "../../off
 import { refuseMissingPartitions } from "../../offsets/missing-partitions.ts";
 import { type OffsetTarget } from "../../offsets/offset-target.ts";
 import { toJsonText } from "../../report/json-text.ts";
-import { offsetsJson, type OffsetsReport, offsetsText } from "../../offsets/offsets-report.ts";
+import { endText, offsetsJson, type OffsetsReport, offsetsText } from "../../offsets/offsets-report.ts";
 import { openResultSink } from "../../report/result-sink.ts";
 import type { Terminal } from "../../terminal.ts";
 import { requireCluster } from "../resolve-source.ts";
@@ -19,8 +19,9 @@ export async function offsets(flags: OffsetsFlags, terminal: Terminal): Promise<
   const sink = await openResultSink(terminal, flags.output);
   const cluster = await openCluster(connection, terminal);
   try {
-    const report = await reportOf(cluster, flags);
-    await sink.write(flags.json === true ? `${toJsonText(offsetsJson(report))}\n` : offsetsText(report));
+    const report = await reportOf(cluster, flags, terminal);
+    const text = flags.json === true ? `${toJsonText(offsetsJson(report))}\n` : offsetsText(report);
+    await sink.write(text, report.reset?.executed === true ? endText(report.reset).trimEnd() : undefined);
     return exitCodes.ok;
   } finally {
     await cluster.close();
@@ -28,7 +29,7 @@ export async function offsets(flags: OffsetsFlags, terminal: Terminal): Promise<
   }
 }
 
-async function reportOf(cluster: Cluster, flags: OffsetsFlags): Promise<OffsetsReport> {
+async function reportOf(cluster: Cluster, flags: OffsetsFlags, terminal: Terminal): Promise<OffsetsReport> {
   const { group: groupId, reset } = flags;
   const { positions, heldBack } = await positionsOf(cluster, flags);
   const members = await cluster.membersOf(groupId);
@@ -45,7 +46,7 @@ async function reportOf(cluster: Cluster, flags: OffsetsFlags): Promise<OffsetsR
         `group ${groupId} is active (${names}): its members would go on where they are and commit that. Stop them first, or use consumer.seek().`,
       );
     }
-    await commit(cluster, groupId, planned);
+    await commit(cluster, groupId, planned, terminal);
   }
   return { groupId, members, positions, heldBack, reset: { planned, executed } };
 }
@@ -92,10 +93,17 @@ async function plan(cluster: Cluster, positions: readonly GroupPosition[], targe
 }
 
 /** Topics that need no change are left alone. */
-async function commit(cluster: Cluster, groupId: string, planned: readonly PlannedPosition[]): Promise<void> {
+async function commit(cluster: Cluster, groupId: string, planned: readonly PlannedPosition[], { stderr }: Terminal): Promise<void> {
   const changed = planned.filter(({ committed, next }) => committed !== next);
-  for (const topic of new Set(changed.map(({ topic: name }) => name))) {
-    const next = changed.filter(({ topic: name }) => name === topic).map(({ partition, next: offset }) => [partition, offset] as const);
-    await cluster.commitOffsets(groupId, topic, new Map(next));
+  const done: string[] = [];
+  try {
+    for (const topic of new Set(changed.map(({ topic: name }) => name))) {
+      const next = changed.filter(({ topic: name }) => name === topic).map(({ partition, next: offset }) => [partition, offset] as const);
+      await cluster.commitOffsets(groupId, topic, new Map(next));
+      done.push(topic);
+    }
+  } catch (error) {
+    stderr.write(done.length === 0 ? "" : `Committed before the error: the offsets of ${done.join(", ")}.\n`);
+    throw error;
   }
 }

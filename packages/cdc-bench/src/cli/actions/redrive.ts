@@ -6,7 +6,7 @@ import { type ClusterConnection, createClusterDriver } from "../../load/connecti
 import { connectingPhase } from "../../load/source.ts";
 import { asksOfFailure, everything, type RedriveFilter } from "../../redrive/redrive-filter.ts";
 import { RedrivePlan } from "../../redrive/redrive-plan.ts";
-import { redriveJson, redrivePhase, type RedriveReport, redriveText } from "../../redrive/redrive-report.ts";
+import { doneText, redriveJson, redrivePhase, type RedriveReport, redriveText } from "../../redrive/redrive-report.ts";
 import { type DeadLetterPartition, redriveSessionMs, RedriveRun } from "../../redrive/redrive-run.ts";
 import { RedriveTally } from "../../redrive/redrive-tally.ts";
 import { toJsonText } from "../../report/json-text.ts";
@@ -22,7 +22,8 @@ export async function redrive(flags: RedriveFlags, terminal: Terminal): Promise<
   const sink = await openResultSink(terminal, flags.output);
   try {
     const report = await redriveTopic(flags, connection, terminal);
-    await sink.write(flags.json === true ? `${toJsonText(redriveJson(report))}\n` : redriveText(report));
+    const text = flags.json === true ? `${toJsonText(redriveJson(report))}\n` : redriveText(report);
+    await sink.write(text, report.dryRun ? undefined : doneText(report));
     if (report.failure !== null) {
       throw report.failure;
     }
