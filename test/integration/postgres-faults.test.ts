@@ -1,9 +1,12 @@
+import { chownSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type CdcEvent, type Columns, DecodeError, UNAVAILABLE } from "@cdckit/decode";
 import { postgres, type PostgresClient, type PostgresOptions, type PostgresPool, type PostgresSink } from "@cdckit/postgres";
 import type pg from "pg";
 import { beforeEach, describe, expect, test } from "vitest";
 import { TcpProxy } from "../chaos/tcp-proxy.ts";
 import { ownPostgres } from "./own-postgres.ts";
+import { selfSigned } from "./self-signed.ts";
 
 const partition = Object.freeze({ topic: "shop.public.orders", partition: 0, epoch: 1 });
 const { server, pool } = await ownPostgres({ max: 20 });
@@ -72,6 +75,26 @@ async function whileLocked(table: string, work: () => Promise<void>): Promise<vo
   }
 }
 
+/** Lets the server speak TLS with those who ask for it. */
+async function speakTls(): Promise<void> {
+  const [{ data_directory: folder } = {}] = await rows("show data_directory");
+  const { uid, gid } = statSync(String(folder)); // the server takes no key of somebody else
+  const { cert, key } = selfSigned("postgres");
+  for (const [name, text] of [
+    ["server.crt", cert],
+    ["server.key", key],
+  ] as const) {
+    const path = join(String(folder), name);
+    writeFileSync(path, text, { mode: 0o600 });
+    chownSync(path, uid, gid);
+  }
+  await pool.query("alter system set ssl = on");
+  await pool.query("select pg_reload_conf()");
+  while ((await rows("select setting from pg_settings where name = 'ssl' and setting = 'on'")).length === 0) {
+    // Each session reads the settings again when it hears of it.
+  }
+}
+
 describe("a connection", () => {
   test("that breaks in the middle of a batch leaves nothing behind, and the batch can be applied again", async () => {
     const sink = await claimed();
@@ -112,6 +135,38 @@ describe("a connection", () => {
     } finally {
       await sink.close();
       await proxy.close();
+    }
+  });
+
+  test.each(["disable", "no-verify"])("that is answered stays open when another one is given up (sslmode=%s)", async (sslmode) => {
+    await speakTls();
+    const { user, password, host, port, database } = server.database;
+    const sink = postgres({
+      connectionString: `postgres://${user}:${password}@${host}:${port}/${database}?sslmode=${sslmode}`,
+      schema: "copy",
+      create: true,
+      statementTimeoutMs: 1_000,
+    });
+    const other = { ...partition, topic: "shop.public.items" };
+    const applyOther = (nextOffset: bigint): Promise<void> =>
+      sink.apply({ assignment: other, events: [created(Number(nextOffset), {}, "items")], nextOffset });
+    try {
+      await pool.query("create schema if not exists copy");
+      await sink.claim("g", [partition, other]);
+      await Promise.all([apply(sink, 1n, created(1)), applyOther(1n)]); // a connection for each of them
+      await whileLocked("copy.orders", async () => {
+        let isOver = false;
+        const refused = expect(apply(sink, 2n, created(2))).rejects.toThrow("no answer within 1000 ms");
+        const over = refused.finally(() => {
+          isOver = true;
+        });
+        for (let nextOffset = 2n; !isOver; nextOffset++) {
+          await applyOther(nextOffset);
+        }
+        await over;
+      });
+    } finally {
+      await sink.close();
     }
   });
 

@@ -13,9 +13,14 @@ export interface PostgresPool {
 
 /** A pool that the sink has made. */
 export interface OwnPool extends PostgresPool {
-  /** Closes the connections on which nothing was heard since this moment of `performance.now()`: if one is dead, others may be, too. */
-  closeSilent(sinceMs: number): Promise<void>;
+  /** What was heard on each connection so far. */
+  heard(): HeardBytes;
+  /** Closes the connections that were open then, and on which nothing was heard since: if one is dead, others may be, too. */
+  closeSilent(since: HeardBytes): Promise<void>;
 }
+
+/** By connection: how many bytes it has received. */
+export type HeardBytes = ReadonlyMap<object, number>;
 
 /** The part of a `pg.PoolClient` that is used. */
 export interface PostgresClient {

@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { PostgresSinkError } from "./errors.ts";
-import type { OwnPool, PostgresPool } from "./options.ts";
+import type { HeardBytes, OwnPool, PostgresPool } from "./options.ts";
 
 /** How long connections may take to close. */
 const goodbyeMs = 1_000;
@@ -22,7 +22,8 @@ export async function ownPool(connectionString: string | null): Promise<OwnPool>
   const connects = pool as unknown as PostgresPool; // pg's own types are wider
   return {
     connect: () => connects.connect(),
-    closeSilent: (sinceMs) => sockets.closeSilent(sinceMs),
+    heard: () => sockets.heard(),
+    closeSilent: (since) => sockets.closeSilent(since),
     end: async () => {
       // Not awaited: it ends at the latest when its connections are closed below.
       void pool.end().catch(() => {});
@@ -33,14 +34,12 @@ export async function ownPool(connectionString: string | null): Promise<OwnPool>
 
 /** The open sockets of a pool. */
 class PoolSockets {
-  /** Each socket, with the time at which something was last heard on it. */
-  readonly #open = new Map<Socket, number>();
+  readonly #open = new Set<Socket>();
   #onNoneLeft: () => void = () => {};
 
   make(): Socket {
     const socket = new Socket();
-    this.#open.set(socket, performance.now());
-    socket.on("data", () => this.#open.set(socket, performance.now()));
+    this.#open.add(socket);
     socket.once("close", () => {
       this.#open.delete(socket);
       if (this.#open.size === 0) {
@@ -50,10 +49,18 @@ class PoolSockets {
     return socket;
   }
 
-  async closeSilent(sinceMs: number): Promise<void> {
-    const silent = [...this.#open].filter(([, heardMs]) => heardMs <= sinceMs);
-    // The pool hears of the error before this listener does, and does not hand the connection out again.
-    await Promise.all(silent.map(([socket]) => new Promise((resolve) => socket.once("close", resolve).destroy())));
+  /** Bytes are counted, and not the event `data` awaited: with TLS, pg reads from another socket, and this one emits nothing any more. */
+  heard(): HeardBytes {
+    return new Map([...this.#open].map((socket) => [socket, socket.bytesRead]));
+  }
+
+  closeSilent(since: HeardBytes): Promise<void> {
+    return this.#close([...this.#open].filter((socket) => since.get(socket) === socket.bytesRead));
+  }
+
+  /** The pool hears of the error before the listener here does, and does not hand the connection out again. */
+  async #close(sockets: readonly Socket[]): Promise<void> {
+    await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once("close", resolve).destroy())));
   }
 
   /** Resolves when all are closed. Those that do not close within this time are destroyed. */
@@ -64,7 +71,7 @@ class PoolSockets {
     const closed = new Promise<void>((resolve) => {
       this.#onNoneLeft = resolve;
     });
-    const timer = setTimeout(() => void this.closeSilent(performance.now()), withinMs);
+    const timer = setTimeout(() => void this.#close([...this.#open]), withinMs);
     await closed;
     clearTimeout(timer);
   }

@@ -42,7 +42,8 @@ export class Transactions {
     { what, lockWaitMs }: { readonly what: string; readonly lockWaitMs?: number },
     work: (statements: Statements) => Promise<T>,
   ): Promise<T> {
-    const startedMs = performance.now();
+    const own = pool as Partial<OwnPool>;
+    const heardBefore = own.heard?.();
     const client = await this.#connect(pool);
     this.#open.add(client);
     // A connection that breaks also emits an event, which would end the process if nobody listened.
@@ -58,7 +59,9 @@ export class Transactions {
     } catch (error) {
       if (error instanceof NoAnswerError) {
         this.#release(client, true);
-        await (pool as Partial<OwnPool>).closeSilent?.(startedMs);
+        if (heardBefore !== undefined) {
+          await own.closeSilent?.(heardBefore);
+        }
       } else {
         await this.#rollBack(client);
       }
