@@ -269,6 +269,65 @@ test("close does not wait for a batch that waits for ever, and nothing of it is 
   }
 });
 
+describe("a table that PostgreSQL rewrites", () => {
+  const wide = created(2, { n: 3_000_000_000 });
+
+  /** Every change of a table takes so long. */
+  async function slowAlter(seconds: number): Promise<void> {
+    await pool.query(`create function copy.nap() returns event_trigger language plpgsql as $$ begin perform pg_sleep(${seconds}); end $$`);
+    await pool.query("create event trigger nap on ddl_command_end when tag in ('ALTER TABLE') execute function copy.nap()");
+  }
+
+  test("has the time that it takes", async () => {
+    const sink = await claimed({ widen: true, statementTimeoutMs: 1_000 });
+    await pool.query("create table copy.orders (id bigint primary key, n integer)");
+    await slowAlter(1.5);
+    await apply(sink, 1n, wide);
+    expect(await rows()).toEqual([{ id: "2", n: "3000000000" }]);
+  });
+
+  test("has it also if another statement is given up meanwhile", async () => {
+    const { user, password, host, port, database } = server.database;
+    const connectionString = `postgres://${user}:${password}@${host}:${port}/${database}`;
+    const options: PostgresOptions = { connectionString, widen: true, statementTimeoutMs: 1_000 };
+    await pool.query("create schema if not exists copy");
+    await pool.query("create table copy.orders (id bigint primary key, n integer); create table copy.items (id bigint primary key)");
+    await slowAlter(2.5);
+    const sink = postgres({ schema: "copy", create: true, ...options });
+    const other = { ...partition, topic: "shop.public.items" };
+    try {
+      await sink.claim("g", [partition, other]);
+      await whileLocked("copy.items", async () => {
+        const altering = apply(sink, 1n, wide);
+        const refused = sink.apply({ assignment: other, events: [created(1, {}, "items")], nextOffset: 1n });
+        await expect(refused).rejects.toThrow("no answer within 1000 ms");
+        await altering;
+      });
+    } finally {
+      await sink.close();
+    }
+    expect(await rows()).toEqual([{ id: "2", n: "3000000000" }]);
+  });
+
+  test("is let go when the sink is closed", async () => {
+    const sink = await claimed({ widen: true });
+    await pool.query("create table copy.orders (id bigint primary key, n integer)");
+    await slowAlter(3_600);
+    const altering = expect(apply(sink, 1n, wide)).rejects.toThrow('altering "copy"."orders"');
+    const isAltering = async (): Promise<boolean> =>
+      (await rows("select 1 from pg_stat_activity where query like 'alter table%' and state = 'active'")).length > 0;
+    while (!(await isAltering())) {
+      // Until it has begun.
+    }
+    await sink.close();
+    await altering;
+    while (await isAltering()) {
+      // Until PostgreSQL has noticed.
+    }
+    expect((await rows("select data_type from information_schema.columns where column_name = 'n'"))[0]).toEqual({ data_type: "integer" });
+  });
+});
+
 describe("trouble that passes", () => {
   test("a lock of somebody else is named, not waited for until a statement has taken too long", async () => {
     const sink = await claimed();

@@ -108,7 +108,7 @@ export interface PostgresOptions {
   readonly checkpointTable?: string;
   /**
    * How long a statement, or a connection attempt, may take. After that its connection is closed, and the batch is tried again on another
-   * one: a network can drop everything that is sent, without an error.
+   * one: a network can drop everything that is sent, without an error. What `widen` alters has no limit: PostgreSQL may rewrite the table.
    * @default 30_000
    */
   readonly statementTimeoutMs?: number;

@@ -2,6 +2,9 @@ import { Socket } from "node:net";
 import { PostgresSinkError } from "./errors.ts";
 import type { HeardBytes, OwnPool, PostgresPool } from "./options.ts";
 
+/** After how long without a word the system asks whether the other end of a connection is still there. */
+const keepAliveMs = 10_000;
+
 /** How long connections may take to close. */
 const goodbyeMs = 1_000;
 
@@ -14,6 +17,7 @@ export async function ownPool(connectionString: string | null): Promise<OwnPool>
   const pg = await loadPg();
   const pool = new pg.Pool({
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs, // one statement has no time limit: that which rewrites a table
     stream: () => sockets.make(),
     ...(connectionString === null ? {} : { connectionString }),
   });

@@ -248,7 +248,7 @@ export class Tables {
     }
     const changes = this.#changesTo(present, wanted, rows);
     if (changes.length > 0) {
-      await statements.query({ text: `alter table ${quoteTable(target)} ${changes.join(", ")}` });
+      await alterTable(statements, target, changes);
     }
   }
 
@@ -270,6 +270,21 @@ export class Tables {
       return isWideEnough ? [] : [`alter column ${quoteName(name)} type ${wider}${conversionOf(quoteName(name), there.type, wider)}`];
     });
   }
+}
+
+/**
+ * PostgreSQL rewrites a table whose column gets another type, and a large one takes longer than any other statement may. If that were given up and
+ * tried again, it would never be done: PostgreSQL would carry on with the first attempt, and its locks would keep the next one waiting. So it has
+ * the time it takes. If its connection is closed meanwhile, PostgreSQL ends it: it looks for that since version 14, and on Windows it cannot.
+ */
+async function alterTable(statements: Statements, target: Target, changes: readonly string[]): Promise<void> {
+  await statements.query({
+    text:
+      "select set_config(name, '1000', true) from pg_settings where name = 'client_connection_check_interval' " +
+      "and version() !~* 'windows|visual c|mingw|msvc'",
+  });
+  const altering = statements.labelled(`altering ${quoteTable(target)}`, { hasTimeLimit: false });
+  await altering.query({ text: `alter table ${quoteTable(target)} ${changes.join(", ")}` });
 }
 
 function isOfKey(name: string, rows: readonly PendingRow[]): boolean {

@@ -7,8 +7,11 @@ export interface Statements {
     readonly rows: readonly Record<string, unknown>[];
     readonly rowCount: number | null;
   }>;
-  /** The same statements. Their errors name this work. */
-  labelled(what: string): Statements;
+  /**
+   * The same statements. Their errors name this work. `hasTimeLimit`: whether the connection is given up if one takes too long.
+   * @default true
+   */
+  labelled(what: string, limits?: { readonly hasTimeLimit: boolean }): Statements;
 }
 
 /**
@@ -26,11 +29,11 @@ export const maxLockWaitMs = 4_000;
 /** The transactions of one sink. */
 export class Transactions {
   readonly #open = new Set<PostgresClient>();
-  readonly #timeoutMs: number;
+  readonly #patience: Patience;
 
   /** `timeoutMs`: how long a statement, or a connection attempt, may take. */
   constructor(timeoutMs: number) {
-    this.#timeoutMs = timeoutMs;
+    this.#patience = { timeoutMs, unlimited: 0 };
   }
 
   /**
@@ -48,7 +51,7 @@ export class Transactions {
     this.#open.add(client);
     // A connection that breaks also emits an event, which would end the process if nobody listened.
     client.on?.("error", ignore);
-    const statements = new LabelledStatements(client, what, this.#timeoutMs);
+    const statements = new LabelledStatements(client, this.#patience, what);
     try {
       const lockWait = lockWaitMs === undefined ? "" : `; set local lock_timeout = ${lockWaitMs}`;
       await statements.query({ text: `begin; set local idle_in_transaction_session_timeout = ${maxIdleMs}${lockWait}` });
@@ -59,7 +62,8 @@ export class Transactions {
     } catch (error) {
       if (error instanceof NoAnswerError) {
         this.#release(client, true);
-        if (heardBefore !== undefined) {
+        // A connection on which a table is rewritten is silent, too: it must not be closed with the dead ones.
+        if (heardBefore !== undefined && this.#patience.unlimited === 0) {
           await own.closeSilent?.(heardBefore);
         }
       } else {
@@ -79,7 +83,7 @@ export class Transactions {
   /** If the transaction cannot be ended, its connection is closed, and PostgreSQL ends it. */
   async #rollBack(client: PostgresClient): Promise<void> {
     try {
-      await answered(client.query({ text: "rollback" }), "rolling back", this.#timeoutMs);
+      await answered(client.query({ text: "rollback" }), "rolling back", this.#patience.timeoutMs);
       this.#release(client);
     } catch {
       this.#release(client, true);
@@ -92,7 +96,7 @@ export class Transactions {
       return await answered(
         connecting,
         "connecting",
-        this.#timeoutMs,
+        this.#patience.timeoutMs,
         "the server is silent, or all connections of the pool are taken; it is tried again",
       );
     } catch (error) {
@@ -117,26 +121,46 @@ export class Transactions {
   }
 }
 
+/** What the statements of all transactions have in common. */
+interface Patience {
+  readonly timeoutMs: number;
+  /** How many statements without a time limit are under way. */
+  unlimited: number;
+}
+
 class LabelledStatements implements Statements {
   readonly #client: PostgresClient;
+  readonly #patience: Patience;
   readonly #what: string;
-  readonly #timeoutMs: number;
+  readonly #hasTimeLimit: boolean;
 
-  constructor(client: PostgresClient, what: string, timeoutMs: number) {
+  constructor(client: PostgresClient, patience: Patience, what: string, hasTimeLimit = true) {
     this.#client = client;
+    this.#patience = patience;
     this.#what = what;
-    this.#timeoutMs = timeoutMs;
+    this.#hasTimeLimit = hasTimeLimit;
   }
 
-  labelled(what: string): Statements {
-    return new LabelledStatements(this.#client, what, this.#timeoutMs);
+  labelled(what: string, { hasTimeLimit }: { readonly hasTimeLimit: boolean } = { hasTimeLimit: true }): Statements {
+    return new LabelledStatements(this.#client, this.#patience, what, hasTimeLimit);
   }
 
   async query(query: Parameters<Statements["query"]>[0]): ReturnType<Statements["query"]> {
     try {
-      return await answered(this.#client.query(query), this.#what, this.#timeoutMs);
+      return await (this.#hasTimeLimit
+        ? answered(this.#client.query(query), this.#what, this.#patience.timeoutMs)
+        : this.#answeredAtLast(query));
     } catch (error) {
       throw fromStatement(error, this.#what);
+    }
+  }
+
+  async #answeredAtLast(query: Parameters<Statements["query"]>[0]): ReturnType<Statements["query"]> {
+    this.#patience.unlimited++;
+    try {
+      return await this.#client.query(query);
+    } finally {
+      this.#patience.unlimited--;
     }
   }
 }
