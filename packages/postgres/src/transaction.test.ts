@@ -1,3 +1,4 @@
+import pg from "pg";
 import { expect, test } from "vitest";
 import { Transactions } from "./transaction.ts";
 
@@ -10,4 +11,14 @@ test("a pool that gives no connection in time is named beside a silent server: n
     message:
       "[unavailable] connecting: no answer within 1 ms; the server is silent, or all connections of the pool are taken; it is tried again",
   });
+});
+
+test("a pool whose address cannot be read says what to change, without the address", async () => {
+  const pool = new pg.Pool({ connectionString: "postgres://user:top/secret@db" });
+  const running = new Transactions(1_000).run(pool as never, { what: "claiming partitions" }, async () => {});
+  await expect(running).rejects.toMatchObject({
+    code: "login-failed",
+    message: expect.stringContaining("connecting: there is no connection to be had: its address cannot be read: percent-encode"),
+  });
+  await expect(running).rejects.not.toThrow("secret");
 });

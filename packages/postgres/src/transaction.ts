@@ -91,8 +91,9 @@ export class Transactions {
   }
 
   async #connect(pool: PostgresPool): Promise<PostgresClient> {
-    const connecting = pool.connect();
+    let connecting: Promise<PostgresClient> | undefined;
     try {
+      connecting = pool.connect(); // pg reads the address of its pool here, and throws if it cannot
       return await answered(
         connecting,
         "connecting",
@@ -101,7 +102,7 @@ export class Transactions {
       );
     } catch (error) {
       if (error instanceof NoAnswerError) {
-        connecting.then(
+        connecting?.then(
           (client) => client.release(true),
           () => {}, // the connection was given up
         );
