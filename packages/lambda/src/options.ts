@@ -55,6 +55,9 @@ const names: Readonly<Record<keyof LambdaHandlerOptions, true>> = {
   logger: true,
 };
 
+/** The longest time that Lambda gives an invocation. No record would be started if all of it were kept back. */
+const maxInvocationMs = 900_000;
+
 /** Every option, present and checked. */
 export function resolveLambdaHandlerOptions(options: LambdaHandlerOptions = {}): ResolvedLambdaHandlerOptions {
   if (typeof options !== "object" || options === null) {
@@ -72,8 +75,9 @@ export function resolveLambdaHandlerOptions(options: LambdaHandlerOptions = {}):
   if (failure !== "report" && failure !== "throw") {
     throw invalid(`expected failure to be "report" or "throw", found ${JSON.stringify(failure)}`);
   }
-  if (!Number.isSafeInteger(reserveMs) || reserveMs < 0) {
-    throw invalid(`expected reserveMs to be milliseconds, 0 or more, found ${String(reserveMs)}`);
+  if (!Number.isSafeInteger(reserveMs) || reserveMs < 0 || reserveMs >= maxInvocationMs) {
+    const found = String(reserveMs);
+    throw invalid(`expected reserveMs to be milliseconds, 0 or more and less than an invocation may take (${maxInvocationMs}), found ${found}`);
   }
   checkDecoding(decoder, registry);
   checkLogger(logger);

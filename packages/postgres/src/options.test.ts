@@ -14,6 +14,20 @@ test.each<[unknown, RegExp]>([
   expect(resolve).not.toThrow("secret");
 });
 
+test.each<[unknown, string]>([
+  [{ create: "no" }, "expected create to be true or false, found string"],
+  [{ widen: 1 }, "expected widen to be true or false, found number"],
+  [{ create: null }, "expected create to be true or false, found null"],
+  [{ tableFor: "x" }, "expected tableFor to be a function that names a table, found string"],
+  [{ tableFor: null }, "expected tableFor to be a function that names a table, found null"],
+  [{ pool: {} }, "expected pool to be a pool of the package pg, found an object without connect"],
+  [{ pool: "postgres://u:secret@h/d" }, "expected pool to be a pool of the package pg, found string"],
+])("an option of another type is refused, without its value (%#)", (options, message) => {
+  const resolve = (): unknown => resolvePostgresOptions(options as PostgresOptions);
+  expect(resolve).toThrow(`[invalid-option] ${message}`);
+  expect(resolve).not.toThrow("secret");
+});
+
 test("a name without a value is accepted", () => {
   expect(() => resolvePostgresOptions({ connectionstring: undefined } as PostgresOptions)).not.toThrow();
 });

@@ -179,6 +179,27 @@ function checkIdentifiers(options: PostgresOptions): void {
   }
 }
 
+/** The options that are no names. Read as true, `create: "no"` would create tables. */
+function checkTypes({ pool, tableFor, create, widen }: { readonly [name in keyof PostgresOptions]?: unknown }): void {
+  for (const [name, value] of Object.entries({ create, widen })) {
+    if (value !== undefined && typeof value !== "boolean") {
+      throw new PostgresSinkError("invalid-option", `expected ${name} to be true or false, found ${kindOf(value)}`);
+    }
+  }
+  if (tableFor !== undefined && typeof tableFor !== "function") {
+    throw new PostgresSinkError("invalid-option", `expected tableFor to be a function that names a table, found ${kindOf(tableFor)}`);
+  }
+  if (pool !== undefined && typeof (pool as Partial<PostgresPool> | null)?.connect !== "function") {
+    const found = typeof pool === "object" && pool !== null ? "an object without connect" : kindOf(pool);
+    throw new PostgresSinkError("invalid-option", `expected pool to be a pool of the package pg, found ${found}`);
+  }
+}
+
+/** Without the value itself: it may be an address with a password. */
+function kindOf(value: unknown): string {
+  return value === null ? "null" : typeof value;
+}
+
 /** Every option, present and checked. */
 export function resolvePostgresOptions(options: PostgresOptions = {}): ResolvedPostgresOptions {
   checkNames(options);
@@ -196,6 +217,7 @@ export function resolvePostgresOptions(options: PostgresOptions = {}): ResolvedP
     throw new PostgresSinkError("invalid-option", 'truncate must be "apply", "ignore" or "halt"');
   }
   checkIdentifiers(options);
+  checkTypes(options);
   const { statementTimeoutMs = 30_000 } = options;
   if (!Number.isSafeInteger(statementTimeoutMs) || statementTimeoutMs < 1 || statementTimeoutMs > maxTimerMs) {
     throw new PostgresSinkError(

@@ -22,3 +22,12 @@ test("a pool whose address cannot be read says what to change, without the addre
   });
   await expect(running).rejects.not.toThrow("secret");
 });
+
+test("a client in place of a pool is refused in words, not tried for ever", async () => {
+  const pool = { connect: async () => undefined, end: async () => {} };
+  await expect(new Transactions(1_000).run(pool as never, { what: "claiming partitions" }, async () => {})).rejects.toMatchObject({
+    code: "invalid-option",
+    retriable: false,
+    message: expect.stringContaining("give a pg.Pool, not a pg.Client"),
+  });
+});

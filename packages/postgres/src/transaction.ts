@@ -94,12 +94,14 @@ export class Transactions {
     let connecting: Promise<PostgresClient> | undefined;
     try {
       connecting = pool.connect(); // pg reads the address of its pool here, and throws if it cannot
-      return await answered(
+      const client = await answered(
         connecting,
         "connecting",
         this.#patience.timeoutMs,
         "the server is silent, or all connections of the pool are taken; it is tried again",
       );
+      checkClient(client);
+      return client;
     } catch (error) {
       if (error instanceof NoAnswerError) {
         connecting?.then(
@@ -119,6 +121,16 @@ export class Transactions {
         client.off?.("error", ignore);
       }
     }
+  }
+}
+
+/** A `pg.Client` has `connect` too, which gives nothing. */
+function checkClient(client: Partial<PostgresClient> | undefined): void {
+  if (typeof client?.query !== "function" || typeof client.release !== "function") {
+    throw new PostgresSinkError(
+      "invalid-option",
+      "expected pool.connect() to give a connection with query and release, and it gives none: give a pg.Pool, not a pg.Client",
+    );
   }
 }
 
