@@ -37,9 +37,19 @@ test("what helps to find the failure reaches the log", () => {
   expect(line).toContain('"code":"poison"');
 });
 
-test("pino writes the name of an error's class, its code, and the text of its cause", () => {
+/** The lines of a logger on a worker thread, as they are written on the thread that has started it. */
+function fromThread(logger: Logger): Logger {
+  const there = redacting(logger);
+  const send = (fields: Readonly<Record<string, unknown>>, message: string): void => there.warn(structuredClone(fields), message);
+  return { debug: send, info: send, warn: send, error: send };
+}
+
+test.each([
+  ["", (logger: Logger) => logger],
+  [" of a worker thread", fromThread],
+])("pino writes the name of the class of an error%s, its code, and the text of its cause", (_, carried) => {
   const written: string[] = [];
-  const logger = redacting(pino({}, { write: (line: string) => void written.push(line) }));
+  const logger = redacting(carried(pino({}, { write: (line: string) => void written.push(line) })));
   const cause = new TypeError("x is not a function");
   logger.warn({ err: Object.assign(new RangeError("[poison] no", { cause }), { code: "poison" }) }, "a record failed");
   const { err } = JSON.parse(written[0] ?? "{}") as { readonly err: Readonly<Record<string, unknown>> };

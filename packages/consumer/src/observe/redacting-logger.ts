@@ -47,17 +47,21 @@ function redacted(name: string, value: unknown, depth: number): unknown {
   if (depth >= maxDepth) {
     return "[deeper]";
   }
-  return Array.isArray(value)
-    ? value.map((part) => redacted("", part, depth + 1))
-    : Object.fromEntries(Object.entries(value).map(([inner, part]) => [inner, redacted(inner, part, depth + 1)]));
+  if (Array.isArray(value)) {
+    return value.map((part) => redacted("", part, depth + 1));
+  }
+  const parts = Object.fromEntries(Object.entries(value).map(([inner, part]) => [inner, redacted(inner, part, depth + 1)]));
+  return isPlainError(parts) ? withUnlisted(parts) : parts;
 }
 
-/**
- * The parts of an error that pino writes, and no other property: clients put whole requests and configurations there.
- *
- * pino writes this object again as an error. It takes the type from the constructor if there is one, and from `name` if not; so do others.
- * Neither is listed, so JSON does not have the name twice.
- */
+const partsOfError: ReadonlySet<string> = new Set(["type", "message", "code", "stack", "cause"]);
+
+/** What `plainError` has made on a worker thread. What is not listed was lost on the way to this one. */
+function isPlainError(parts: Readonly<Record<string, unknown>>): parts is { readonly type: string } {
+  return typeof parts["type"] === "string" && typeof parts["message"] === "string" && Object.keys(parts).every((name) => partsOfError.has(name));
+}
+
+/** The parts of an error that pino writes, and no other property: clients put whole requests and configurations there. */
 function plainError(error: Error, depth: number): object {
   const code = codeOf(error);
   const stack = readText(error, "stack");
@@ -70,7 +74,15 @@ function plainError(error: Error, depth: number): object {
     ...(stack === undefined ? {} : { stack: withoutUserInfo(stack) }),
     ...(cause === undefined || depth >= maxDepth ? {} : { cause: redacted("cause", cause, depth + 1) }),
   };
-  return Object.defineProperties(plain, { name: { value: type }, constructor: { value: undefined } });
+  return withUnlisted(plain);
+}
+
+/**
+ * pino writes these parts again as an error. It takes the type from the constructor if there is one, and from `name` if not; so do others.
+ * Neither is listed, so JSON does not have the name twice.
+ */
+function withUnlisted(parts: { readonly type: string }): object {
+  return Object.defineProperties(parts, { name: { value: parts.type }, constructor: { value: undefined } });
 }
 
 export function withoutUserInfo(text: string): string {
