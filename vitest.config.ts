@@ -39,8 +39,18 @@ const ofValues = [
   "test/{contract,vectors}/*.test.ts",
 ];
 
-/** Whole commands of the product on a real stack: `npm test` leaves them to `npm run test:commands`, unless it is asked for a file of them. */
-const ofCommands = ["test/commands/*.test.ts"];
+/**
+ * `npm test` leaves these to `npm run test:commands`, unless it is asked for a file of them: whole commands, services and packages as users
+ * have them, and what judges the scripts of this repository and its fuzz campaign.
+ */
+const ofCommands = [
+  "test/commands/*.test.ts",
+  "packages/cdc-bench/src/cli/{binary,every-command}.test.ts",
+  "test/services/services.test.ts",
+  "test/packaging/packed.test.ts",
+  "test/{checks,reporter,rooms}.test.ts",
+  "test/fuzz/planted-bugs.test.ts",
+];
 
 /** What users run: `dist`, which Node.js loads by itself. Compiling sources for each of these files took half of their time. */
 const built = {

@@ -38,6 +38,7 @@ process.exitCode = await runHere(["scripts/demanded-tests.mjs", ...files], {
     CHAOS_SEED: values.seed,
     CHAOS_CONCURRENCY: values.concurrency,
     CHAOS_DRIVER: values.driver,
+    CHAOS_STOPS: process.env.CHAOS_STOPS ?? "12", // twice as many as `npm test` has time for
     CHAOS_VERBOSE: "1",
     ...(values.kills === undefined ? {} : { CHAOS_KILLS: values.kills }),
   },

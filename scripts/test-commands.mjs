@@ -1,6 +1,6 @@
 /**
- * `npm run test:commands`: whole commands of the product on a real stack, as users run them: cdc-bench, its pages, the examples, `npm run
- * stack:*`. They take as long as all other tests together, and `npm test` has a short one of each kind. The last line is that of `npm test`.
+ * `npm run test:commands`: what users start, as they start it, most of it on a real stack: cdc-bench and its pages, the examples, services, the
+ * packages. And what judges the scripts of this repository. `npm test` has a few short ones. The last line is that of `npm test`.
  */
 import process from "node:process";
 import { argumentsFor } from "./arguments.mjs";
@@ -9,7 +9,7 @@ import { vitestOptions, vitestOptionsText } from "./vitest-options.mjs";
 argumentsFor(
   `usage: npm run test:commands -- [FILTER]... [OPTION]...
 
-  FILTER    a part of the paths of files in test/commands (default: all)
+  FILTER    a part of the paths of these test files (default: all)
 
 ${vitestOptionsText}`,
   vitestOptions,

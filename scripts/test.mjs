@@ -13,7 +13,7 @@ import { vitestOptions, vitestOptionsText } from "./vitest-options.mjs";
 
 const usage = `usage: npm test -- [FILTER]... [OPTION]...
 
-  FILTER    a part of the paths of test files (default: all but those of test/commands, which npm run test:commands runs)
+  FILTER    a part of the paths of test files (default: all but those of whole commands: npm run test:commands)
 
 ${vitestOptionsText}`;
 

@@ -10,9 +10,9 @@ import { runStops } from "./stops.ts";
 
 // Members are processes of their own: they run what users run.
 const isBuilt = existsSync(new URL("../../packages/kafkajs/dist/index.js", import.meta.url));
-const minutes = Number(process.env["CHAOS_MINUTES"] ?? 1);
-const minKills = Number(process.env["CHAOS_KILLS"] ?? 6);
-const stops = Number(process.env["CHAOS_STOPS"] ?? 12);
+const minutes = Number(process.env["CHAOS_MINUTES"] ?? 0.5);
+const minKills = Number(process.env["CHAOS_KILLS"] ?? 4);
+const stops = Number(process.env["CHAOS_STOPS"] ?? 6);
 const seed = Number(process.env["CHAOS_SEED"] ?? randomInt(2 ** 31));
 /** One record of a partition after the other and many of them at a time are two ways through the consumer: the seed takes one. */
 const concurrency = Number(process.env["CHAOS_CONCURRENCY"] ?? (seed % 2 === 0 ? 1 : 8));

@@ -7,10 +7,10 @@ const corpus = await loadCorpus();
 const seed = Number(process.env["FAST_CHECK_SEED"] ?? 20_261_121);
 
 describe("mutated real messages", () => {
-  test("break no promise for twenty seconds, and a good part of each encoding's is decoded to the end", {
+  test("break no promise for ten seconds, and a good part of each encoding's is decoded to the end", {
     timeout: 180_000,
   }, async () => {
-    const { findings, byEncoding } = await runCampaign({ corpus, seed, maxMessages: 1_000_000, maxMs: 20_000 });
+    const { findings, byEncoding } = await runCampaign({ corpus, seed, maxMessages: 1_000_000, maxMs: 10_000 });
     const repeat = (message: number): string => `npm run fuzz -- --seed ${seed} --from ${message} --messages 1 --judged-every 1`;
     expect(findings.map((finding) => describeFinding(finding, repeat(finding.message)))).toEqual([]);
     for (const [encoding, { messages, decoded }] of Object.entries(byEncoding)) {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { type Outcome, simulate } from "./simulation.ts";
 
 /** More of them: `SIMULATION_SCHEDULES=100000 SIMULATION_SEED=7 npx vitest run test/simulation`. */
-const schedules = Number(process.env["SIMULATION_SCHEDULES"] ?? 2_000);
+const schedules = Number(process.env["SIMULATION_SCHEDULES"] ?? 1_000);
 /** The first schedule's; those of the others follow it. */
 const firstSeed = Number(process.env["SIMULATION_SEED"] ?? 1);
 /** With one schedule, what happens in it. */

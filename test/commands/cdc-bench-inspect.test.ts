@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
+import { createTopics, describeWithKafka, uniqueName } from "../integration/stack.ts";
 
 /** The program as users start it; it runs what the build made. */
 const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));
