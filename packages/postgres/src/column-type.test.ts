@@ -24,6 +24,12 @@ test.each([
   expect(columnTypeOf({ kind: "array", items: type })).toBe(`${column}[]`);
 });
 
+test("a column of integers and fractions, as JSON Schema's numbers are, is numeric, and one of numbers and texts has JSON", () => {
+  const numbers: readonly Type[] = [{ kind: "long" }, { kind: "double" }];
+  expect(columnTypeOf({ kind: "union", branches: numbers })).toBe("numeric");
+  expect(columnTypeOf({ kind: "union", branches: [...numbers, { kind: "string" }] })).toBe("jsonb");
+});
+
 describe("a text for a column of JSON", () => {
   const string: Type = { kind: "string" };
   const json: Type = { kind: "string", semantic: { name: "io.debezium.data.Json", parameters: {} } };

@@ -244,6 +244,8 @@ function byKind(type: Type): string {
     case "bytes":
     case "fixed":
       return "bytea";
+    case "union": // JSON Schema's "number" is one of integers and fractions
+      return type.branches.every(isPlainNumber) ? "numeric" : "jsonb";
     case "array": {
       const items = columnTypeOf(type.items);
       return items.endsWith("[]") || items === "jsonb" ? "jsonb" : `${items}[]`;
@@ -251,6 +253,10 @@ function byKind(type: Type): string {
     default:
       return "jsonb";
   }
+}
+
+function isPlainNumber({ kind, semantic }: Type): boolean {
+  return /^(int|long|float|double)$/.test(kind) && semantic === undefined;
 }
 
 /** By the names of semantic types. Decimals have no precision, because the source may widen its own. */

@@ -162,7 +162,8 @@ const reasons: Readonly<Record<string, string>> = {
   "22P05": noSuchText,
   "25006": "the database, or its session, is read-only",
   "42501": "the role lacks a right, or a policy of row-level security refuses a row",
-  "42P10": "the table has no primary key and no unique constraint over just the columns of the key",
+  "42P10":
+    "the table has no primary key and no unique constraint over just the columns of the key: give it one, which it also needs if the primary key of the source's table has changed",
   "53300": "there is no connection left for this role, database or server",
   "55P03": "another session holds a lock: pg_blocking_pids() says which one blocks those that wait in pg_stat_activity",
   "57014": "statement_timeout, or somebody, has cancelled it: if it waited for a lock, pg_blocking_pids() says whose",
