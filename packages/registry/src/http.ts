@@ -70,7 +70,7 @@ async function exchange(endpoint: Endpoint, question: Question, limits: HttpLimi
   }
   const body = await readBody(response, limits.maxBodyBytes);
   if (!body.complete) {
-    const detail = `${endpoint.url} answered ${question.what} with more than ${limits.maxBodyBytes} bytes (maxBodyBytes): is this a schema registry`;
+    const detail = `${endpoint.url} answered ${question.what} with more than ${limits.maxBodyBytes} bytes (maxBodyBytes): is this a schema registry, and if its schemas are so large, raise maxBodyBytes`;
     throw new RegistryError("refused", detail, { url: endpoint.url, id: question.id, status: response.status });
   }
   return { status: response.status, body: body.bytes, retryAfterMs };
@@ -124,6 +124,9 @@ function adviceFor(code: string): string {
   }
   if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "ERR_SSL_PACKET_LENGTH_TOO_LONG") {
     return "it does not speak TLS: does its url begin with http://";
+  }
+  if (code.startsWith("Z_") || code.startsWith("ERR_BROTLI") || code.startsWith("ERR__ERROR")) {
+    return "its answer is not compressed as its content-encoding says: does a proxy in front of it change answers";
   }
   if (code === "UND_ERR_SOCKET") {
     return "it ended the connection: is it running, are host and port right, and does it want https";

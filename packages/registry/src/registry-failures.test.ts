@@ -233,7 +233,7 @@ describe("an answer that is not a schema", () => {
     });
     const failure = await failureOf(createRegistry({ url: server.url, maxBodyBytes: 1_000_000 }).load(7));
     expect(failure).toMatchObject({ code: "refused", status: 200 });
-    expect(failure.message).toContain("more than 1000000 bytes (maxBodyBytes)");
+    expect(failure.message).toMatch(/more than 1000000 bytes \(maxBodyBytes\): .*, raise maxBodyBytes/);
     await gone;
     expect(sent).toBeLessThan(64_000_000);
   });
@@ -249,6 +249,13 @@ describe("an answer that is not a schema", () => {
     expect((await failureOf(createRegistry({ url: server.url, maxBodyBytes: 100_000 }).load(7))).message).toContain(
       "more than 100000 bytes",
     );
+  });
+
+  test("a body that is not zipped as its header says is named as that: the registry is there, and something changes its answers", async () => {
+    const server = await serve((_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end('{"schema":"null"}'));
+    const failure = await failureOf(createRegistry({ url: server.url, retry: { attempts: 1 } }).load(7));
+    expect(failure.code).toBe("unavailable");
+    expect(failure.message).toContain("is not compressed as its content-encoding says");
   });
 
   test("a zipped body within the limit is read", async () => {

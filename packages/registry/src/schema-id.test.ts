@@ -22,3 +22,8 @@ test("an id of any framing is not found in a registry that has no such ids: othe
 test("an id that no message carries is refused", () => {
   expect(unusableId("nonsense:1" as never, "a number").code).toBe("refused");
 });
+
+test.each(["contentId:7", "globalId:7", "contentHash:ab", "artifact:a/b/1"])("%s leads to a registry of Apicurio with its path", (id) => {
+  expect(unusableId(id as never, "a number").message).toContain("of Apicurio: set url to the Apicurio registry");
+  expect(unusableId("glue:7" as never, "a number").message).not.toContain("url");
+});

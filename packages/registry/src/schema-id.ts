@@ -43,6 +43,8 @@ export function unusableId(id: SchemaId, expected: string): RegistryError {
   if (kind === undefined) {
     return new RegistryError("refused", detail, { id });
   }
-  const advice = "put the schema under this id into a bundle (fromBundle), or pass a SchemaSource of your own that knows it";
+  const bundle = "put the schema under this id into a bundle (fromBundle), or pass a SchemaSource of your own that knows it";
+  const ofApicurio = "set url to the Apicurio registry that the producer wrote to, with its path: http://localhost:8080/apis/registry/v3";
+  const advice = kind.endsWith("Apicurio") ? `${ofApicurio}, or ${bundle}` : bundle;
   return new RegistryError("not-found", `${detail}, ${kind}: ${advice}`, { id });
 }

@@ -69,6 +69,14 @@ test("cdc-bench doctor names --registry-ids if ids lead to no schema", async () 
   expect({ code, stdout }).toEqual({ code: exitCodes.decodeErrors, stdout: expect.stringContaining("give --registry-ids globalId") });
 });
 
+test("cdc-bench doctor leaves --registry-ids out if the ids say of which kind they are", async () => {
+  const { file: headed } = bundledRecording("postgres-debezium-3.5/tah.inv.composite_pk");
+  const ofConfluent = registry.map((word) => word.replace("/apis/ccompat/v7", ""));
+  const { code, stdout } = await cdcBench("doctor", "--file", headed, ...ofConfluent);
+  expect({ code, stdout }).toEqual({ code: exitCodes.decodeErrors, stdout: expect.stringContaining("set url to the Apicurio registry") });
+  expect(stdout).not.toContain("--registry-ids");
+});
+
 test("the result of run names what ids were", async () => {
   const result = join(folder, "result.json");
   await cdcBench("run", "--file", file, ...registry, "--registry-ids", "globalId", "--json", "-o", result);

@@ -9,6 +9,7 @@ import {
 } from "@cdckit/decode";
 import { isKafkaJsDriverError, kafkajs } from "@cdckit/kafkajs";
 import { isRecordBatchError } from "@cdckit/record-batch";
+import { isRegistryError } from "@cdckit/registry";
 import { isRecordingError } from "@cdckit/testkit";
 import { BenchError } from "../bench-error.ts";
 import { exitCodeOfDriver } from "../driver-exit-codes.ts";
@@ -157,6 +158,11 @@ function labelOf(event: CdcEvent): string {
   return formatLabel(kind === "tombstone" ? "tombstone" : { framing, encoding, envelope });
 }
 
+/** An id that says of which kind it is (`globalId:7`) is read as that, whatever the option says. */
+function namesItsKind(cause: unknown): boolean {
+  return isRegistryError(cause) && typeof cause.id === "string";
+}
+
 /** The codes that records end with if their ids lead to no schema, or to that of another table. */
 const codesOfWrongIds: ReadonlySet<DecodeErrorCode> = new Set<DecodeErrorCode>(["schema-not-found", "schema-mismatch"]);
 const explainAdvice = "cdc-bench inspect --explain shows what was tried and why it lost";
@@ -171,7 +177,7 @@ function adviceFor(error: unknown, registry: RegistryConnection | undefined): st
   if (isKafkaJsDriverError(error) && isRecordBatchError(error.cause) && error.cause.code === "batch-too-large") {
     return "if you trust who writes the topic, give --max-decompressed-bytes: a batch then takes so much memory";
   }
-  if (isDecodeError(error) && registry !== undefined && codesOfWrongIds.has(error.code)) {
+  if (isDecodeError(error) && registry !== undefined && codesOfWrongIds.has(error.code) && !namesItsKind(error.cause)) {
     const other = registry.numericIds === "globalId" ? "contentId" : "globalId";
     return `if the registry is Apicurio, its converters may write ids of the other kind: give --registry-ids ${other}; ${explainAdvice}`;
   }
