@@ -4,7 +4,7 @@ import { DecodeError } from "../errors.ts";
 export function valueInvalid(meaning: string, expected: string, found: string): DecodeError {
   return new DecodeError(
     "value-invalid",
-    `a column of type ${meaning} needs ${expected}, found ${found}; the schema and the bytes disagree, so check what wrote the message`,
+    `a column of type ${meaning} needs ${expected}, found ${found}; the schema (or the hint) and the bytes disagree, so check what wrote the message`,
   );
 }
 
