@@ -73,6 +73,41 @@ describe("hints from a source that has the types", () => {
     });
   });
 
+  test("are said to be those of the last schema, if a column's type has changed", async () => {
+    const record = (n: object): string => {
+      const row = { type: "struct", optional: true, field: "after", fields: [{ field: "n", optional: true, ...n }] };
+      const source = {
+        type: "struct",
+        field: "source",
+        fields: [
+          { field: "table", type: "string" },
+          { field: "connector", type: "string" },
+        ],
+      };
+      const schema = { type: "struct", name: "a.orders.Envelope", fields: [row, source, { field: "op", type: "string" }] };
+      const value = { schema, payload: { after: { n: null }, source: { table: "orders", connector: "postgresql" }, op: "c" } };
+      return JSON.stringify({
+        topic: "a.orders",
+        partition: 0,
+        offset: "0",
+        timestamp: "0",
+        headers: [],
+        key: null,
+        value: Buffer.from(JSON.stringify(value)).toString("base64"),
+      });
+    };
+    const file = join(folder, "changed.ndjson");
+    await writeFile(
+      file,
+      [record({ type: "int32", name: "io.debezium.time.Date" }), record({ type: "int64", name: "io.debezium.time.MicroTimestamp" })].join(
+        "\n",
+      ),
+    );
+    const { stdout, stderr } = await cdcBench("hints", "--file", file, "--for", "b.orders");
+    expect(JSON.parse(stdout)).toEqual({ "b.orders": { columns: { n: "io.debezium.time.MicroTimestamp" } } });
+    expect(stderr).toMatch(/^the types of n have changed within these records, and the hints are those of the last schema: /);
+  });
+
   test("are told of as those of the first records, if more follow that may have more columns", async () => {
     const source = [...fileOf("tav.inv.composite_pk"), "--for", "a"];
     const records = (await cdcBench("inspect", ...fileOf("tav.inv.composite_pk"), "--json")).stdout.trim().split("\n").length;

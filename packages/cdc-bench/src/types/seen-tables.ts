@@ -17,6 +17,8 @@ export interface SeenTable {
   readonly table: TableName;
   /** Null if only tombstones were seen. */
   readonly row: Type | null;
+  /** What the schemas before the newest one said of its rows, the oldest first. */
+  readonly formerRows?: readonly Type[];
   readonly key: Type | null;
   /** How many rows the types were inferred from; null if schemas state them. */
   readonly inferredFrom: number | null;
@@ -27,6 +29,7 @@ export interface SeenTable {
 interface Gathered {
   readonly table: TableName;
   row: Type | null;
+  readonly formerRows: Type[];
   key: Type | null;
   isDebezium: boolean;
   readonly rows: unknown[];
@@ -75,6 +78,7 @@ export class SeenTables {
       .map((gathered) => ({
         table: gathered.table,
         row: gathered.row ?? inferredType(gathered.rows),
+        formerRows: gathered.formerRows,
         key: gathered.key ?? (gathered.keys.length === 0 ? null : inferredType(gathered.keys)),
         inferredFrom: gathered.row === null ? gathered.rows.length : null,
         isDebezium: gathered.isDebezium,
@@ -87,9 +91,21 @@ export class SeenTables {
       return;
     }
     const pattern = patternOf(event.table);
-    const gathered = this.#tables.get(pattern) ?? { table: event.table, row: null, key: null, isDebezium: false, rows: [], keys: [] };
+    const gathered = this.#tables.get(pattern) ?? {
+      table: event.table,
+      row: null,
+      formerRows: [],
+      key: null,
+      isDebezium: false,
+      rows: [],
+      keys: [],
+    };
     this.#tables.set(pattern, gathered);
-    gathered.row = this.#newest.get(placeOf("value", topic, event.table))?.row ?? gathered.row;
+    const newest = this.#newest.get(placeOf("value", topic, event.table))?.row ?? gathered.row;
+    if (gathered.row !== null && newest !== gathered.row && !gathered.formerRows.includes(gathered.row)) {
+      gathered.formerRows.push(gathered.row);
+    }
+    gathered.row = newest;
     gathered.key = this.#newest.get(placeOf("key", topic, event.table))?.row ?? gathered.key;
     gathered.isDebezium ||= event.envelope === "debezium";
     const row = event.kind === "row" ? event.row : (event.after ?? event.before);

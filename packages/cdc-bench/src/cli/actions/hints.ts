@@ -3,6 +3,7 @@ import { isRegistryError, type Registry } from "@cdckit/registry";
 import { BenchError } from "../../bench-error.ts";
 import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { hintsOfDatabase } from "../../hints/database-columns.ts";
+import { hintsOverTime } from "../../hints/hints-over-time.ts";
 import type { RegistryConnection } from "../../load/connection.ts";
 import { openDatabase } from "../../load/database.ts";
 import { openRecordFeed } from "../../load/record-feed.ts";
@@ -91,15 +92,24 @@ async function columnsOfRecords(source: Source, { table, limit }: HintsFlags, te
   if (terminal.interrupt.aborted) {
     return {}; // what came until then says nothing of the source
   }
-  return columnHintsOf(rowOf(seen.tables(), table, records));
+  const { columns, changed } = hintsOverTime(rowsOf(seen.tables(), table, records));
+  if (changed.length > 0) {
+    world.note(
+      `the types of ${changed.join(", ")} have changed within these records, and the hints are those of the last schema: without a schema, a decimal of ` +
+        "another scale or a time of another unit is read as another value. Read the records from before the change with hints of their own (-n).",
+    );
+  }
+  return columns;
 }
 
-/** Several tables may share a topic, and each has columns of its own. */
-function rowOf(seen: readonly SeenTable[], named: string | undefined, records: number): Type {
-  const typed = seen.flatMap(({ table, row, inferredFrom }) => (inferredFrom === null && row !== null ? [{ table, row }] : []));
+/** What the schemas of one table say of its rows, the newest last. Several tables may share a topic, and each has columns of its own. */
+function rowsOf(seen: readonly SeenTable[], named: string | undefined, records: number): readonly Type[] {
+  const typed = seen.flatMap(({ table, row, formerRows = [], inferredFrom }) =>
+    inferredFrom === null && row !== null ? [{ table, rows: [...formerRows, row] }] : [],
+  );
   const [found, ...others] = typed.filter(({ table }) => named === undefined || named === patternOf(table) || named === table.name);
   if (found !== undefined && others.length === 0) {
-    return found.row;
+    return found.rows;
   }
   if (typed.length > 0) {
     const names = typed.map(({ table }) => patternOf(table)).join(", ");
