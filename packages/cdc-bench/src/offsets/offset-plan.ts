@@ -28,6 +28,11 @@ export function lagOf(position: GroupPosition): bigint | null {
   return endOffset - (committed < startOffset ? startOffset : committed);
 }
 
+/** How many records the group has not handled, and the log does not have any more: retention has deleted them, or somebody. */
+export function lostOf({ committed, startOffset }: GroupPosition): bigint {
+  return committed !== null && committed < startOffset ? startOffset - committed : 0n;
+}
+
 /** Whether the commit is of records that the log does not have: its topic was recreated, or its log was truncated. */
 export function isBeyondEnd({ committed, endOffset }: GroupPosition): boolean {
   return committed !== null && committed > endOffset;

@@ -65,6 +65,20 @@ describe("the plan of a reset", () => {
     expect(offsetsText({ ...report, positions: [beyond], reset })).toMatch(/ 40 +10 to read\n/);
   });
 
+  test("names the records that are gone between the commit and the start of the log", () => {
+    const behind = { ...position, committed: 3n };
+    const report = { groupId: "g", members: [], positions: [position, behind], heldBack: [], reset: null };
+    expect(offsetsText(report)).toContain("\nt[0]: the records from 3 to 9 are gone, and the group has not handled them:\n");
+    expect(offsetsText({ ...report, positions: [position] })).not.toContain("gone");
+    expect(offsetsJson(report)).toMatchObject({ partitions: [{ lost: 0n }, { lost: 7n, lag: 40n, beyondEnd: false }] });
+    const changeTo = (offset: bigint): string => {
+      const planned = planOffsets([behind], { kind: "offset", offset }, never);
+      return offsetsText({ ...report, reset: { planned, executed: false } });
+    };
+    expect(changeTo(10n)).toMatch(/ 10 +7 gone\n/);
+    expect(changeTo(40n)).toMatch(/ 40 +30 skipped, 7 gone\n/);
+  });
+
   test("a commit behind an open transaction is none beyond the end of the log", () => {
     const open = { ...position, stableOffset: 20n };
     expect([isBeyondEnd(open), lagOf(open), lagOf({ ...open, committed: 20n })]).toEqual([false, 20n, 30n]);

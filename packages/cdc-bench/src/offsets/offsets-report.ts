@@ -1,4 +1,4 @@
-import { type GroupPosition, isBeyondEnd, lagOf, type PlannedPosition } from "./offset-plan.ts";
+import { type GroupPosition, isBeyondEnd, lagOf, lostOf, type PlannedPosition } from "./offset-plan.ts";
 import type { GroupMember } from "../load/cluster.ts";
 import { type HeldBack, heldBackNote } from "../load/held-back.ts";
 import { formatCount } from "../report/quantities.ts";
@@ -17,7 +17,12 @@ export interface OffsetsReport {
 
 /** The fields of `offsets --json`. */
 export function offsetsJson({ groupId, members, positions, heldBack, reset }: OffsetsReport): Readonly<Record<string, unknown>> {
-  const rows = (reset?.planned ?? positions).map((position) => ({ ...position, lag: lagOf(position), beyondEnd: isBeyondEnd(position) }));
+  const rows = (reset?.planned ?? positions).map((position) => ({
+    ...position,
+    lag: lagOf(position),
+    lost: lostOf(position),
+    beyondEnd: isBeyondEnd(position),
+  }));
   return { schemaVersion: 1, command: "offsets", groupId, members, executed: reset?.executed ?? null, partitions: rows, heldBack };
 }
 
@@ -25,7 +30,7 @@ export function offsetsText(report: OffsetsReport): string {
   const { groupId, members, positions, heldBack, reset } = report;
   const parts = [`Group ${groupId}: ${membersText(members)}\n\n`];
   if (reset === null) {
-    parts.push(positionsTable(positions), ...positions.filter(isBeyondEnd).map(beyondEndText));
+    parts.push(positionsTable(positions), ...positions.flatMap(outOfRangeTexts));
   } else {
     parts.push(plannedTable(reset.planned), "\n", endText(reset));
   }
@@ -33,12 +38,22 @@ export function offsetsText(report: OffsetsReport): string {
   return parts.join("");
 }
 
-function beyondEndText({ topic, partition, committed, endOffset }: GroupPosition): string {
+/** Why a consumer does not go on at the commit. */
+function outOfRangeTexts(position: GroupPosition): readonly string[] {
+  const { topic, partition, committed, startOffset, endOffset } = position;
   const place = printable(`${topic}[${partition}]`);
-  return (
-    `\n${place}: the group has committed ${committed}, and the log ends at ${endOffset}. The topic was recreated, or its log was truncated:\n` +
-    "a consumer finds its offset out of range. --reset says where the group goes on.\n"
-  );
+  if (lostOf(position) > 0n) {
+    return [
+      `\n${place}: the records from ${committed} to ${startOffset - 1n} are gone, and the group has not handled them:\n` +
+        "a consumer halts there, or goes on as its option failure.lostRange says. --reset says where the group goes on.\n",
+    ];
+  }
+  return isBeyondEnd(position)
+    ? [
+        `\n${place}: the group has committed ${committed}, and the log ends at ${endOffset}. The topic was recreated, or its log was truncated:\n` +
+          "a consumer finds its offset out of range. --reset says where the group goes on.\n",
+      ]
+    : [];
 }
 
 function membersText(members: readonly GroupMember[]): string {
@@ -80,16 +95,17 @@ function countOrDash(count: bigint | null): string {
 }
 
 function changeText(position: PlannedPosition): string {
-  const { committed, next, startOffset, endOffset } = position;
+  const { committed, next, endOffset } = position;
   if (committed === null || isBeyondEnd(position)) {
     return `${formatCount(Number(endOffset - next))} to read`;
   }
   // What retention took is neither read again nor skipped: the group would not have got it either.
-  const goesOnAt = committed < startOffset ? startOffset : committed;
+  const lost = lostOf(position);
+  const goesOnAt = committed + lost;
   const changes = [
     countText(goesOnAt - next, "again"),
     countText(next - goesOnAt, "skipped"),
-    countText(goesOnAt - committed, "gone: retention took them"),
+    countText(lost, "gone"),
   ].filter((text) => text !== null);
   return changes.length === 0 ? "nothing" : changes.join(", ");
 }
