@@ -10,6 +10,7 @@ import { openResultSink } from "../../report/result-sink.ts";
 import { type RunTime, startRunTime } from "../../result/run-time.ts";
 import { openClusterAccess } from "../../scenario/catch-up/cluster-access.ts";
 import { defaultSoakMs } from "../../scenario/soak/defaults.ts";
+import { paceNote } from "../../scenario/soak/keeping-pace.ts";
 import { runSoak, type SoakOutcome, type SoakPlan, warmUpMsOf } from "../../scenario/soak/run-soak.ts";
 import type { SoakResult } from "../../scenario/soak/soak-result.ts";
 import type { Terminal } from "../../terminal.ts";
@@ -118,7 +119,7 @@ function rulesOf({ perSecond, durationMs }: SoakPlan): readonly string[] {
     perSecond === null
       ? "As fast as possible: each consumer reads the same records again and again. Latencies are not measured, because a backlog's age says nothing."
       : `${formatCount(perSecond)} events a second of each format. Latency is from the time at which a record should have been written until it was handled, so a writer that is late makes it longer, not shorter.`,
-    `The first ${formatCount(warmUpMsOf(durationMs))} ms after the start are warm-up and do not count.`,
+    `The first ${formatCount(warmUpMsOf(durationMs))} ms after the start are warm-up and do not count${perSecond === null ? "" : ", nor does what consumers then need to catch up with what was written meanwhile"}.`,
     "Windows are of 1 s; neighbours are merged if there are more than 1,200. A merged p99 is the worst of its windows.",
     "Drift is the mean of the last third against that of the first. The slope is of least squares; ± is its 95% interval, widened for windows that resemble their neighbours. Something rises or falls if the interval leaves out zero and the change is 5% or more.",
   ];
@@ -130,12 +131,8 @@ function notesOf({ perSecond, interrupt, durationMs }: SoakPlan, { formats, rssD
     const measuredMs = interrupt.aborted ? Math.max(0, ...formats.map(({ elapsedMs }) => elapsedMs)) : durationMs;
     notes.push(`${formatCount(measuredMs / 1e3)} s are too short to tell a drift: it takes 30 windows at least, and hours to find a leak.`);
   }
-  for (const { title, written, events } of perSecond === null ? [] : formats) {
-    if (written !== null && events < written * 0.99 && !interrupt.aborted) {
-      notes.push(
-        `${title}: ${formatCount(written)} events were written and ${formatCount(events)} handled: the consumer does not keep pace.`,
-      );
-    }
+  if (perSecond !== null && !interrupt.aborted) {
+    notes.push(...formats.map((format) => paceNote(format, perSecond)).filter((note) => note !== null));
   }
   if (behindMs > 1_000) {
     notes.push(

@@ -6,6 +6,7 @@ import { openBacklog } from "../catch-up/backlog.ts";
 import type { ClusterAccess } from "../catch-up/cluster-access.ts";
 import type { Tuning } from "../catch-up/tuning.ts";
 import { type Drift, driftOf } from "./drift.ts";
+import { hasCaughtUp } from "./keeping-pace.ts";
 import { type PacedWriter, startPacedWriter } from "./paced-writer.ts";
 import type { DriftName, SoakFormat } from "./soak-result.ts";
 import { type SoakThread, startSoakThread } from "./soak-thread.ts";
@@ -51,6 +52,8 @@ const retention = { "retention.ms": "600000", "segment.bytes": "67108864", "segm
 const lookEveryMs = 100;
 /** Consumers that have handled nothing by then are measured as they are: a broker that is away is said while it lasts. */
 const joinWithinMs = 60_000;
+/** Records are written from the start, also while a group is joined. A consumer that has not caught up by then is measured as it is. */
+const catchUpWithinMs = 30_000;
 
 /** How long consumers run before their figures count. */
 export function warmUpMsOf(durationMs: number): number {
@@ -77,6 +80,9 @@ export async function runSoak(plan: SoakPlan): Promise<SoakOutcome> {
     if (!interrupt.aborted) {
       observer.note("warming up");
       await passing(plan, soaked, warmUpMsOf(durationMs), "warm-up", failed);
+    }
+    if (plan.perSecond !== null && !interrupt.aborted) {
+      await passing(plan, soaked, catchUpWithinMs, "catching up", failed, () => haveCaughtUp(soaked, plan.perSecond));
     }
     if (interrupt.aborted) {
       return { formats: [], rssDrift: null, behindMs: 0 };
@@ -121,13 +127,18 @@ async function start(plan: SoakPlan, format: ChangeFormat): Promise<Soaked> {
   return { format, topic, thread, writer };
 }
 
-/** Resolves when the time is over, the run is interrupted, or `ended` resolves. Rejects as that does. */
+function haveCaughtUp(soaked: readonly Soaked[], perSecond: number | null): boolean {
+  return soaked.every(({ writer, thread }) => hasCaughtUp(writer?.written ?? 0, thread.handled, perSecond ?? 0));
+}
+
+/** Resolves when the time is over, the run is interrupted, `isOver` says so, or `ended` resolves. Rejects as that does. */
 async function passing(
   { interrupt, observer }: SoakPlan,
   soaked: readonly Soaked[],
   durationMs: number,
   phase: string,
   ended: Promise<void>,
+  isOver: () => boolean = () => false,
 ): Promise<void> {
   const startedAtMs = performance.now();
   let timer: NodeJS.Timeout | undefined;
@@ -138,7 +149,7 @@ async function passing(
   const look = (): void => {
     const elapsedMs = performance.now() - startedAtMs;
     observer.observe(() => observationOf(soaked, phase, elapsedMs, durationMs));
-    if (interrupt.aborted || elapsedMs >= durationMs) {
+    if (interrupt.aborted || elapsedMs >= durationMs || isOver()) {
       settle();
     }
   };

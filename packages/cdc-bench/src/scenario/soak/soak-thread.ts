@@ -8,6 +8,8 @@ export interface SoakThread {
   readonly windows: readonly SoakWindow[];
   /** The last window that came. */
   readonly latest: SoakWindow | null;
+  /** Events since the start, at a set rate and until figures count. */
+  readonly handled: number;
   /** What the consumer waits for; null if it does not. */
   readonly waiting: string | null;
   /** Resolves when it has handled its first event. */
@@ -31,6 +33,7 @@ class Thread implements SoakThread {
   #start: () => void = () => {};
   #elapsedMs = 0;
   latest: SoakWindow | null = null;
+  handled = 0;
   waiting: string | null = null;
 
   constructor(worker: Worker, onWaiting: (text: string | null) => void) {
@@ -42,6 +45,8 @@ class Thread implements SoakThread {
       worker.on("message", (message: FromSoakWorker) => {
         if (message.kind === "started") {
           this.#start();
+        } else if (message.kind === "handled") {
+          this.handled = message.events;
         } else if (message.kind === "window") {
           this.#add(message.window);
         } else if (message.kind === "waiting") {

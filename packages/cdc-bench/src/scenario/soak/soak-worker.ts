@@ -37,6 +37,8 @@ const consumer = createConsumer({
 });
 
 let events = 0;
+let toldEvents = 0;
+let isMeasuring = false;
 let hasStarted = false;
 let loops = 0;
 let all = new DurationHistogram();
@@ -72,6 +74,7 @@ consumer.on("*", (event) => {
 
 /** What was measured so far was warm-up. */
 function begin(): void {
+  isMeasuring = true;
   events = 0;
   loops = 0;
   eventsBefore = 0;
@@ -105,8 +108,12 @@ function endWindow(): void {
   startWindow();
 }
 
-/** Begins again with each partition that has been read, and says what the consumer waits for. */
+/** Begins again with each partition that has been read, and says how far the consumer is and what it waits for. */
 function look(): void {
+  if (!data.isLooped && !isMeasuring && events > toldEvents) {
+    toldEvents = events;
+    tell({ kind: "handled", events });
+  }
   const { assigned, waits, reasons } = consumer.health();
   const longest = waits.find(({ forMs }) => forMs >= sayWaitsAfterMs);
   if ((longest !== undefined) !== hasSaidWait) {

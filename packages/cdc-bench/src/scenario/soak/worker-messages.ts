@@ -19,6 +19,8 @@ export interface SoakWorkerData {
 export type FromSoakWorker =
   /** The first event was handled: the group has joined. */
   | { readonly kind: "started" }
+  /** So many events since the start, at a set rate and until figures count. */
+  | { readonly kind: "handled"; readonly events: number }
   | { readonly kind: "window"; readonly window: Omit<SoakWindow, "fromMs"> }
   /** What the consumer waits for; null when it goes on. */
   | { readonly kind: "waiting"; readonly text: string | null }
