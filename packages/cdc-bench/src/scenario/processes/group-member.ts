@@ -7,12 +7,11 @@ import { openRegistry } from "../../load/schemas.ts";
 import { type DecodeMeter, meterDecoder, readEvent } from "../../measure/decode-meter.ts";
 import { DriverWaits, portableWait } from "../../measure/driver-waits.ts";
 import { hideNegativeTimeouts } from "../../negative-timeouts.ts";
+import { EventClock } from "./event-clock.ts";
 import { heldDriver } from "./held-driver.ts";
 import type { FromMember, MemberProgress, MemberSetup, ToMember } from "./member-messages.ts";
 
 const reportEveryMs = 100;
-/** Reading the clock at each event would be a part of what is measured. */
-const eventsPerClock = 16;
 
 class Member {
   readonly #begun: Promise<void>;
@@ -20,9 +19,7 @@ class Member {
   readonly #waits = new DriverWaits();
   readonly #consumer: ReturnType<typeof createConsumer>;
   #begin: () => void = () => {};
-  #events = 0;
-  #firstEventAtMs: number | null = null;
-  #lastEventAtMs: number | null = null;
+  readonly #clock = new EventClock(epochMs);
   #cpuAtBegin = process.cpuUsage();
   #maxRssBytes = 0;
 
@@ -52,10 +49,7 @@ class Member {
     });
     this.#consumer.on("*", (event) => {
       readEvent(event);
-      if (this.#events++ % eventsPerClock === 0) {
-        this.#lastEventAtMs = epochMs();
-        this.#firstEventAtMs ??= this.#lastEventAtMs;
-      }
+      this.#clock.count();
     });
   }
 
@@ -86,14 +80,14 @@ class Member {
     const { records, bytes, errorRecords, registryAwayMs } = this.#decoded;
     const { longest } = this.#waits;
     return {
-      events: this.#events,
+      events: this.#clock.events,
       records,
       bytes,
       errorRecords,
       registryAwayMs,
       waitsFor: longest === null ? null : portableWait(longest),
-      firstEventAtMs: this.#firstEventAtMs,
-      lastEventAtMs: this.#lastEventAtMs,
+      firstEventAtMs: this.#clock.firstAtMs,
+      lastEventAtMs: this.#clock.lastAtMs,
       cpuMs: (user + system) / 1e3,
       maxRssBytes: this.#maxRssBytes,
     };

@@ -1,0 +1,26 @@
+/** Reading the clock at each of many events would be a part of what is measured. */
+const eventsPerReading = 16;
+/** Of so few, the last event that was timed could be far from the last. */
+const firstTimedEvents = 256;
+
+/** When the first and the last of many events were handled. */
+export class EventClock {
+  readonly #nowMs: () => number;
+  events = 0;
+  /** Null before any event. */
+  firstAtMs: number | null = null;
+  /** Of the last event, or of one of the fifteen before it if there were many. Null before any event. */
+  lastAtMs: number | null = null;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  count(): void {
+    if (this.events < firstTimedEvents || this.events % eventsPerReading === 0) {
+      this.lastAtMs = this.#nowMs();
+      this.firstAtMs ??= this.lastAtMs;
+    }
+    this.events++;
+  }
+}
