@@ -1,7 +1,7 @@
 /** The list at the end of GUARANTEES.md: what a reader might take for promised, and is not. */
 export const notPromised = [
   "Exactly once for sinks that do not keep the offset in the transaction of their rows.",
-  "Order across keys, tables or partitions; order of a row whose primary key changes; order of records without a key in the dead-letter topic.",
+  "Order across keys, tables or partitions; order of a row whose primary key changes, or whose key gets other bytes (another converter, another schema id); order of records without a key in the dead-letter topic.",
   "That a parked key stays parked across a restart or a rebalance: its later records are handled again from then on, and a redrive brings the earlier ones after them.",
   "Atomicity across sinks.",
   "More than Kafka's own transactions promise (KAFKA-17754).",

@@ -51,6 +51,33 @@ const schemaKeywords = [
 const mapKeywords = ["properties", "patternProperties", "dependentSchemas", "dependencies"];
 const referenceKeywords = ["$ref", "$dynamicRef", "$recursiveRef"];
 
+/** The first draft that has a keyword, and the last one, of those that not every draft has. In others the keyword checks nothing. */
+const draftsOf: Readonly<Record<string, { readonly since?: number; readonly until?: number }>> = {
+  const: { since: 6 },
+  contains: { since: 6 },
+  propertyNames: { since: 6 },
+  if: { since: 7 },
+  then: { since: 7 },
+  else: { since: 7 },
+  dependencies: { until: 7 },
+  maxContains: { since: 2019 },
+  minContains: { since: 2019 },
+  dependentRequired: { since: 2019 },
+  dependentSchemas: { since: 2019 },
+  unevaluatedItems: { since: 2019 },
+  unevaluatedProperties: { since: 2019 },
+  $recursiveRef: { since: 2019, until: 2019 },
+  additionalItems: { until: 2019 },
+  prefixItems: { since: 2020 },
+  $dynamicRef: { since: 2020 },
+};
+
+/** The number of a draft, by its address; null if the schema does not say one that is known. Then it may have the keywords of all drafts. */
+function draftOf(address: unknown): number | null {
+  const found = typeof address === "string" ? /draft-0?([3-7])|draft\/(2019|2020)-/.exec(address) : null;
+  return found === null ? null : Number(found[1] ?? found[2]);
+}
+
 /**
  * Rewrites a schema of any draft as draft 2019-09, with references only to parts of itself. Everything that checks no values (names,
  * addresses, defaults, other vocabularies' keywords) is left out: the sender wrote it, and here it cannot have any effect.
@@ -66,14 +93,13 @@ class Bundler {
   readonly #places: JsonSchemaPlace[] = [];
   readonly #names: string[] = [];
   readonly #paths = new Map<unknown, string>();
-  readonly #areSiblingsIgnored: boolean;
+  readonly #draft: number | null;
   #parts = 0;
 
   constructor(documents: JsonSchemaDocuments) {
     this.#documents = documents;
     const { node } = documents.root;
-    const draft = isJsonObject(node) ? own(node, "$schema") : undefined;
-    this.#areSiblingsIgnored = typeof draft === "string" && /draft-0?[3-7]/.test(draft);
+    this.#draft = draftOf(isJsonObject(node) ? own(node, "$schema") : undefined);
   }
 
   bundle(): Bundle {
@@ -114,7 +140,7 @@ class Bundler {
       );
     }
     const references = this.#references(place, node);
-    if (references.length > 0 && this.#areSiblingsIgnored) {
+    if (references.length > 0 && this.#draft !== null && this.#draft <= 7) {
       return references[0];
     }
     const converted = this.#keywords(place, node, path, nesting);
@@ -127,7 +153,7 @@ class Bundler {
   }
 
   #references(place: JsonSchemaPlace, node: Record<string, unknown>): unknown[] {
-    const texts = referenceKeywords.map((keyword) => own(node, keyword)).filter((text) => typeof text === "string");
+    const texts = referenceKeywords.filter((keyword) => this.#has(keyword)).map((keyword) => own(node, keyword)).filter((text) => typeof text === "string");
     return texts.map((text) => {
       const target = this.#documents.resolve(text, place);
       return typeof target.node === "boolean" ? target.node : this.#reference(target, text);
@@ -137,20 +163,26 @@ class Bundler {
   #keywords(place: JsonSchemaPlace, node: Record<string, unknown>, path: string, nesting: number): Record<string, unknown> {
     const inner = (part: unknown, at: string): unknown => this.#convert(this.#documents.inside(part, place), `${path}/${at}`, nesting - 1);
     const converted: Record<string, unknown> = {};
-    for (const keyword of plainKeywords.filter((name) => Object.hasOwn(node, name))) {
+    for (const keyword of plainKeywords.filter((name) => this.#has(name) && Object.hasOwn(node, name))) {
       converted[keyword] = node[keyword];
     }
-    for (const keyword of schemaKeywords.filter((name) => Object.hasOwn(node, name))) {
+    for (const keyword of schemaKeywords.filter((name) => this.#has(name) && Object.hasOwn(node, name))) {
       const value = node[keyword];
       converted[keyword] = Array.isArray(value) ? value.map((part, i) => inner(part, `${keyword}/${i}`)) : inner(value, keyword);
     }
-    for (const keyword of mapKeywords) {
+    for (const keyword of mapKeywords.filter((name) => this.#has(name))) {
       const map = own(node, keyword);
       if (isJsonObject(map)) {
         converted[keyword] = convertMap(map, (part, name) => inner(part, `${keyword}/${name}`));
       }
     }
-    return counted(withoutNullBranch(inOneDraft(converted, own(node, "prefixItems"), inner)));
+    const prefix = this.#has("prefixItems") ? own(node, "prefixItems") : undefined;
+    return counted(withoutNullBranch(inOneDraft(converted, prefix, inner)));
+  }
+
+  #has(keyword: string): boolean {
+    const { since = 0, until = Number.POSITIVE_INFINITY } = draftsOf[keyword] ?? {};
+    return this.#draft === null || (this.#draft >= since && this.#draft <= until);
   }
 }
 
@@ -280,6 +312,7 @@ function inOneDraft(node: Record<string, unknown>, prefix: unknown, inner: Inner
   if (Array.isArray(prefix)) {
     const rest = own(node, "items");
     node["items"] = prefix.map((part, i) => inner(part, `prefixItems/${i}`));
+    delete node["additionalItems"]; // draft 2020-12 calls it items, and knows no other one
     if (rest !== undefined) {
       node["additionalItems"] = rest;
     }

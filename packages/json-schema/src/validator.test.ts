@@ -124,6 +124,40 @@ describe("checking values", () => {
     expect(check(schema, bad)).toEqual(broken(rule));
   });
 
+  const old = (number: string): string => `http://json-schema.org/draft-${number}/schema#`;
+  const recent = (name: string): string => `https://json-schema.org/draft/${name}/schema`;
+  const array = { type: "array", items: { type: "string" }, prefixItems: [{ type: "integer" }] };
+
+  test.each<[string, string, object, unknown]>([
+    ["dependentRequired", old("07"), { ...object({}), dependentRequired: { a: ["b"] } }, { a: 1 }],
+    ["dependentSchemas", old("07"), { ...object({}), dependentSchemas: { a: false } }, { a: 1 }],
+    ["minContains", old("07"), object({ a: { type: "array", contains: { const: 1 }, minContains: 2 } }), { a: [1] }],
+    ["maxContains", old("07"), object({ a: { type: "array", contains: { const: 1 }, maxContains: 1 } }), { a: [1, 1] }],
+    ["unevaluatedProperties", old("07"), { ...object({}), unevaluatedProperties: false }, { a: 1 }],
+    ["unevaluatedItems", old("07"), object({ a: { type: "array", unevaluatedItems: false } }), { a: [1] }],
+    ["prefixItems", old("07"), object({ a: array }), { a: ["x"] }],
+    ["if", old("06"), { ...object({}), if: true, then: false }, { a: 1 }],
+    ["const", old("04"), object({ a: { const: 1 } }), { a: 2 }],
+    ["contains", old("04"), object({ a: { type: "array", contains: { type: "string" } } }), { a: [1] }],
+    ["propertyNames", old("04"), { ...object({}), propertyNames: { maxLength: 1 } }, { ab: 1 }],
+    ["prefixItems", recent("2019-09"), object({ a: array }), { a: ["x"] }],
+    ["dependencies", recent("2019-09"), { ...object({}), dependencies: { a: ["b"] } }, { a: 1 }],
+    ["dependencies", recent("2020-12"), { ...object({}), dependencies: { a: ["b"] } }, { a: 1 }],
+    ["additionalItems", recent("2020-12"), object({ a: { type: "array", prefixItems: [{}], additionalItems: false } }), { a: [1, 2] }],
+  ])("%s checks nothing in a draft that does not have it (%s)", (_keyword, $schema, schema, value) => {
+    expect(check({ $schema, ...schema }, value)).toEqual({ value });
+  });
+
+  test.each<[string, string, object, unknown]>([
+    ["#/if", old("07"), { ...object({}), if: true, then: false }, { a: 1 }],
+    ["#/properties/a/const", old("06"), object({ a: { const: 1 } }), { a: 2 }],
+    ["#/dependentRequired", recent("2019-09"), { ...object({}), dependentRequired: { a: ["b"] } }, { a: 1 }],
+    ["#/properties/a/items/type", recent("2020-12"), object({ a: { type: "array", prefixItems: [{}], items: { type: "string" } } }), { a: [1, 2] }],
+    ["#/dependencies", "https://example.com/our-draft", { ...object({}), dependencies: { a: ["b"] } }, { a: 1 }],
+  ])("%s is a rule in a draft that has it, or if the draft is not known (%s)", (rule, $schema, schema, value) => {
+    expect(check({ $schema, ...schema }, value)).toEqual(broken(rule));
+  });
+
   test("the error for a nullable value names the broken rule of the other alternative", () => {
     const columns = {
       a: { oneOf: [{ type: "null" }, { type: "integer", maximum: 9 }] },

@@ -27,7 +27,9 @@ export interface BatchOptions {
 export interface DeliveryOptions {
   /**
    * What keeps its order under concurrency: the records of one key, all records of a partition, or nothing. With `"key"`, the records
-   * without a key keep their order among themselves. Order is kept during retries, too: later records wait until the record is handled.
+   * without a key keep their order among themselves. Order is kept during retries, too: later records wait until the record is handled. A key
+   * is its bytes, as for Kafka's partitioner: while the format or the schema id of keys changes, a row has two of them, and `"partition"` keeps
+   * its order.
    * @default "key"
    */
   readonly order?: "key" | "partition" | "none";
