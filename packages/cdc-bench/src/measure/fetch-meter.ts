@@ -187,7 +187,7 @@ class Meter implements FetchMeter {
       skipped: (assignment, lost, resumeOffset) => sink.skipped?.(assignment, lost, resumeOffset),
       waiting: (wait) => this.#waits.watch(wait, sink.waiting?.(wait)),
       reconnected: (why) => sink.reconnected?.(why),
-      acknowledged: (validForMs) => sink.acknowledged?.(validForMs),
+      acknowledged: (validForMs, next) => sink.acknowledged?.(validForMs, next),
       failed: (error) => sink.failed(error),
     });
     return {

@@ -73,6 +73,7 @@ class Tap implements DriverTap {
         this.joinMs ||= performance.now() - this.#connectedAtMs;
         sink.assigned(assignments);
       },
+      startsAt: (assignment, offset) => sink.startsAt?.(assignment, offset),
       revoked: (assignments, how) => sink.revoked(assignments, how),
       batch: (batch) => {
         this.#count(batch);
@@ -84,7 +85,7 @@ class Tap implements DriverTap {
         this.reconnects++;
         sink.reconnected?.(why);
       },
-      acknowledged: (validForMs) => sink.acknowledged?.(validForMs),
+      acknowledged: (validForMs, next) => sink.acknowledged?.(validForMs, next),
       failed: (error) => sink.failed(error),
     });
     this.#session = session;

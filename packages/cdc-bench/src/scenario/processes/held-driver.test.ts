@@ -1,4 +1,4 @@
-import { createConsumer, type KafkaDriver } from "@cdckit/consumer";
+import { createConsumer, type DriverSink, type KafkaDriver, type PartitionAssignment, silentLogger } from "@cdckit/consumer";
 import { memory, MemoryBroker } from "@cdckit/testkit";
 import { expect, test, vi } from "vitest";
 import { DriverWaits } from "../../measure/driver-waits.ts";
@@ -74,4 +74,38 @@ test("a member that joins without partitions says so: the group is complete", as
   await vi.waitFor(() => expect(assigned).toEqual([0]));
   await consumer.stop();
   await running;
+});
+
+test("a held driver tells the consumer where partitions start, and when its member should be acknowledged next", async () => {
+  const next = { withinMs: 3_000, host: "broker:9092" };
+  const assignment = { topic: "t", partition: 0 } as PartitionAssignment;
+  const inner: KafkaDriver = {
+    ...memory({ topics: { t: 1 } }),
+    connect: (_, sink) => {
+      sink.startsAt?.(assignment, 7n);
+      sink.acknowledged?.(10_000, next);
+      return Promise.reject(new Error("enough"));
+    },
+  };
+  const held = heldDriver({
+    driver: inner,
+    begun: Promise.resolve(),
+    waits: new DriverWaits(),
+    onAssigned: () => {},
+    onCommitted: () => {},
+  });
+  const seen: unknown[] = [];
+  const sink = { startsAt: (...args: unknown[]) => seen.push(args), acknowledged: (...args: unknown[]) => seen.push(args) };
+  const subscription = {
+    groupId: "g",
+    topics: ["t"],
+    from: "earliest",
+    logger: silentLogger,
+    signal: new AbortController().signal,
+  } as const;
+  await expect(held.connect(subscription, sink as unknown as DriverSink)).rejects.toThrow("enough");
+  expect(seen).toEqual([
+    [assignment, 7n],
+    [10_000, next],
+  ]);
 });

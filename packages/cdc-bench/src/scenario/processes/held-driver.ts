@@ -33,6 +33,7 @@ export function heldDriver({ driver, begun, onAssigned, onCommitted, waits }: He
           sink.assigned(assignments);
           onAssigned(held.size);
         },
+        startsAt: (assignment, offset) => sink.startsAt?.(assignment, offset),
         revoked: (assignments, how) => {
           assignments.forEach((assignment) => held.delete(assignment));
           onAssigned(held.size);
@@ -42,7 +43,7 @@ export function heldDriver({ driver, begun, onAssigned, onCommitted, waits }: He
         skipped: (assignment, lost, resumeOffset) => sink.skipped?.(assignment, lost, resumeOffset),
         waiting: (wait) => waits.watch(wait, sink.waiting?.(wait)),
         reconnected: (why) => sink.reconnected?.(why),
-        acknowledged: (validForMs) => sink.acknowledged?.(validForMs),
+        acknowledged: (validForMs, next) => sink.acknowledged?.(validForMs, next),
         failed: (error) => sink.failed(error),
       });
       return {

@@ -52,7 +52,7 @@ test("what nobody acknowledges has no delay until its acknowledgement, and the r
   expect(sent).toMatchObject({ lateness: { count: 20 }, dueToAck: null, ack: null });
   expect(produceMetrics(sent).map(({ name }) => name)).toEqual(["rate", "throughput", "size.avg"]);
   const verdict = { metrics: [], thresholds: [], baseline: [] };
-  const environment = describeEnvironment([]);
+  const environment = describeEnvironment();
   const result = produceResult({ startedAt: new Date(0), environment, settings: { acks: "0" }, measure: sent, verdict });
   expect(result.notes).toContainEqual(expect.stringContaining("Nobody has acknowledged these records"));
   const [rates, delays] = presentProduce(result).sections;
