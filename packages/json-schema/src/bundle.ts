@@ -52,25 +52,25 @@ const mapKeywords = ["properties", "patternProperties", "dependentSchemas", "dep
 const referenceKeywords = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 /** The first draft that has a keyword, and the last one, of those that not every draft has. In others the keyword checks nothing. */
-const draftsOf: Readonly<Record<string, { readonly since?: number; readonly until?: number }>> = {
-  const: { since: 6 },
-  contains: { since: 6 },
-  propertyNames: { since: 6 },
-  if: { since: 7 },
-  then: { since: 7 },
-  else: { since: 7 },
-  dependencies: { until: 7 },
-  maxContains: { since: 2019 },
-  minContains: { since: 2019 },
-  dependentRequired: { since: 2019 },
-  dependentSchemas: { since: 2019 },
-  unevaluatedItems: { since: 2019 },
-  unevaluatedProperties: { since: 2019 },
-  $recursiveRef: { since: 2019, until: 2019 },
-  additionalItems: { until: 2019 },
-  prefixItems: { since: 2020 },
-  $dynamicRef: { since: 2020 },
-};
+const draftsOf = new Map<string, { readonly since?: number; readonly until?: number }>([
+  ["const", { since: 6 }],
+  ["contains", { since: 6 }],
+  ["propertyNames", { since: 6 }],
+  ["if", { since: 7 }],
+  ["then", { since: 7 }],
+  ["else", { since: 7 }],
+  ["dependencies", { until: 7 }],
+  ["maxContains", { since: 2019 }],
+  ["minContains", { since: 2019 }],
+  ["dependentRequired", { since: 2019 }],
+  ["dependentSchemas", { since: 2019 }],
+  ["unevaluatedItems", { since: 2019 }],
+  ["unevaluatedProperties", { since: 2019 }],
+  ["$recursiveRef", { since: 2019, until: 2019 }],
+  ["additionalItems", { until: 2019 }],
+  ["prefixItems", { since: 2020 }],
+  ["$dynamicRef", { since: 2020 }],
+]);
 
 /** The number of a draft, by its address; null if the schema does not say one that is known. Then it may have the keywords of all drafts. */
 function draftOf(address: unknown): number | null {
@@ -153,7 +153,10 @@ class Bundler {
   }
 
   #references(place: JsonSchemaPlace, node: Record<string, unknown>): unknown[] {
-    const texts = referenceKeywords.filter((keyword) => this.#has(keyword)).map((keyword) => own(node, keyword)).filter((text) => typeof text === "string");
+    const texts = referenceKeywords
+      .filter((keyword) => this.#has(keyword))
+      .map((keyword) => own(node, keyword))
+      .filter((text) => typeof text === "string");
     return texts.map((text) => {
       const target = this.#documents.resolve(text, place);
       return typeof target.node === "boolean" ? target.node : this.#reference(target, text);
@@ -181,7 +184,7 @@ class Bundler {
   }
 
   #has(keyword: string): boolean {
-    const { since = 0, until = Number.POSITIVE_INFINITY } = draftsOf[keyword] ?? {};
+    const { since = 0, until = Number.POSITIVE_INFINITY } = draftsOf.get(keyword) ?? {};
     return this.#draft === null || (this.#draft >= since && this.#draft <= until);
   }
 }

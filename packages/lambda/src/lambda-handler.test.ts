@@ -378,7 +378,10 @@ test("wrong options and handlers are refused where they are given", () => {
   const options = [
     [{ strict: 1 }, "[invalid-option] expected strict to be true or false, found number"],
     [{ failure: "halt" }, '[invalid-option] expected failure to be "report" or "throw", found "halt"'],
-    [{ reserveMs: -1 }, "[invalid-option] expected reserveMs to be milliseconds, 0 or more and less than an invocation may take (900000), found -1"],
+    [
+      { reserveMs: -1 },
+      "[invalid-option] expected reserveMs to be milliseconds, 0 or more and less than an invocation may take (900000), found -1",
+    ],
     [{ reserveMs: 900_000 }, "less than an invocation may take (900000), found 900000"],
     [{ groupId: "g" }, "[invalid-option] groupId is no option; the options are registry, decoder, strict, failure, reserveMs, logger"],
     [

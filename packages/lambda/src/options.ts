@@ -77,7 +77,9 @@ export function resolveLambdaHandlerOptions(options: LambdaHandlerOptions = {}):
   }
   if (!Number.isSafeInteger(reserveMs) || reserveMs < 0 || reserveMs >= maxInvocationMs) {
     const found = String(reserveMs);
-    throw invalid(`expected reserveMs to be milliseconds, 0 or more and less than an invocation may take (${maxInvocationMs}), found ${found}`);
+    throw invalid(
+      `expected reserveMs to be milliseconds, 0 or more and less than an invocation may take (${maxInvocationMs}), found ${found}`,
+    );
   }
   checkDecoding(decoder, registry);
   checkLogger(logger);

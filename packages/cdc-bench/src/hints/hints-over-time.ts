@@ -10,25 +10,20 @@ export interface HintsOverTime {
 
 /** The hints from the rows' schemas, the newest one last. A topic still has rows of columns that are dropped by now. */
 export function hintsOverTime(rows: readonly Type[]): HintsOverTime {
-  const newest = new Map<string, string | undefined>();
-  const columns: Record<string, ColumnHintTexts[string]> = {};
+  const newest = new Map<string, ColumnHintTexts[string] | undefined>();
   const changed = new Set<string>();
   for (const row of rows.toReversed()) {
     const hints = columnHintsOf(row);
     for (const name of namesOf(row)) {
-      const hint = hints[name];
-      const text = JSON.stringify(hint);
       if (!newest.has(name)) {
-        newest.set(name, text);
-        if (hint !== undefined) {
-          columns[name] = hint;
-        }
-      } else if (newest.get(name) !== text) {
+        newest.set(name, hints[name]);
+      } else if (JSON.stringify(newest.get(name)) !== JSON.stringify(hints[name])) {
         changed.add(name);
       }
     }
   }
-  return { columns, changed: [...changed] };
+  const hinted = [...newest].flatMap(([name, hint]) => (hint === undefined ? [] : [[name, hint] as const]));
+  return { columns: Object.fromEntries(hinted), changed: [...changed] };
 }
 
 function namesOf(row: Type): readonly string[] {

@@ -101,12 +101,10 @@ function changeText(position: PlannedPosition): string {
   }
   // What retention took is neither read again nor skipped: the group would not have got it either.
   const lost = lostOf(position);
-  const goesOnAt = committed + lost;
-  const changes = [
-    countText(goesOnAt - next, "again"),
-    countText(next - goesOnAt, "skipped"),
-    countText(lost, "gone"),
-  ].filter((text) => text !== null);
+  const resumeOffset = committed + lost;
+  const changes = [countText(resumeOffset - next, "again"), countText(next - resumeOffset, "skipped"), countText(lost, "gone")].filter(
+    (text) => text !== null,
+  );
   return changes.length === 0 ? "nothing" : changes.join(", ");
 }
 

@@ -58,7 +58,9 @@ const partsOfError: ReadonlySet<string> = new Set(["type", "message", "code", "s
 
 /** What `plainError` has made on a worker thread. What is not listed was lost on the way to this one. */
 function isPlainError(parts: Readonly<Record<string, unknown>>): parts is { readonly type: string } {
-  return typeof parts["type"] === "string" && typeof parts["message"] === "string" && Object.keys(parts).every((name) => partsOfError.has(name));
+  return (
+    typeof parts["type"] === "string" && typeof parts["message"] === "string" && Object.keys(parts).every((name) => partsOfError.has(name))
+  );
 }
 
 /** The parts of an error that pino writes, and no other property: clients put whole requests and configurations there. */

@@ -29,11 +29,7 @@ export async function produce(flags: ProduceFlags, terminal: Terminal): Promise<
   if (flags.rows === undefined && flags.duration === undefined) {
     throw new BenchError("usage", "how much? Give --rows N, --duration TIME, or both.");
   }
-  const demands = resolveDemands(flags, "produce");
-  const unmeasured = demands.thresholds.find(({ metric }) => flags.acks === "0" && metric.startsWith("latency."));
-  if (unmeasured !== undefined) {
-    throw new BenchError("usage", `--threshold '${unmeasured.expr}': with --acks 0 nobody acknowledges a record. Give --acks 1 or all.`);
-  }
+  const demands = demandsOf(flags);
   const topics = planTopics(flags.prefix, formatsOf(flags, registry), flags.compression);
   await Promise.all(flags.compression.map(loadCompression)); // what is missing is said before anything is made
   const profiling = openProfiling(flags, "produce");
@@ -85,6 +81,15 @@ export async function produce(flags: ProduceFlags, terminal: Terminal): Promise<
     observer.end();
     await sink.close();
   }
+}
+
+function demandsOf(flags: ProduceFlags): ReturnType<typeof resolveDemands> {
+  const demands = resolveDemands(flags, "produce");
+  const unmeasured = demands.thresholds.find(({ metric }) => flags.acks === "0" && metric.startsWith("latency."));
+  if (unmeasured !== undefined) {
+    throw new BenchError("usage", `--threshold '${unmeasured.expr}': with --acks 0 nobody acknowledges a record. Give --acks 1 or all.`);
+  }
+  return demands;
 }
 
 function formatsOf({ formats }: ProduceFlags, registry: RegistryConnection | undefined): readonly ChangeFormat[] {

@@ -37,7 +37,7 @@ const consumer = createConsumer({
 });
 
 let events = 0;
-let toldEvents = 0;
+let reportedEvents = 0;
 let isMeasuring = false;
 let hasStarted = false;
 let loops = 0;
@@ -110,8 +110,8 @@ function endWindow(): void {
 
 /** Begins again with each partition that has been read, and says how far the consumer is and what it waits for. */
 function look(): void {
-  if (!data.isLooped && !isMeasuring && events > toldEvents) {
-    toldEvents = events;
+  if (!data.isLooped && !isMeasuring && events > reportedEvents) {
+    reportedEvents = events;
     tell({ kind: "handled", events });
   }
   const { assigned, waits, reasons } = consumer.health();
