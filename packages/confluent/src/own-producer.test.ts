@@ -6,6 +6,8 @@ import { OwnProducer } from "./own-producer.ts";
 
 const tooLarge = Object.assign(new Error("Broker: Message size too large"), { code: 10 }) as ClientError;
 const purged = Object.assign(new Error("Local: Purged in queue"), { code: -152 }) as ClientError;
+const fatal = Object.assign(new Error("Local: Fatal error"), { code: -150 }) as ClientError;
+const refusal = { code: codes.clusterAuthorization, message: "cluster authorization failed" };
 const queueFull = Object.assign(new Error("Local: Queue full"), { code: codes.queueFull }) as ClientError;
 
 const unhandled: unknown[] = [];
@@ -88,7 +90,24 @@ test("a record that is purged because the broker gives no producer id fails with
   await expect(other).rejects.toBe(purged);
   const refused = own.write(recordsOf("second"));
   say("broker transport failure");
-  say("cluster authorization failed");
   report(purged);
-  await expect(refused).rejects.toMatchObject({ code: codes.clusterAuthorization, message: "cluster authorization failed" });
+  await untilReported();
+  say("cluster authorization failed");
+  await expect(refused).rejects.toMatchObject(refusal);
+});
+
+test("a record fails with the reason why the broker gives no producer id, also if nothing is reported of it, or if it comes later", async () => {
+  let hasGivenUp = false;
+  const { own, say } = producerThat(() => {
+    if (hasGivenUp) {
+      throw fatal;
+    }
+  });
+  const unreported = own.write(recordsOf("first"));
+  hasGivenUp = true;
+  const later = own.write(recordsOf("second"));
+  say("cluster authorization failed");
+  await expect(unreported).rejects.toMatchObject(refusal);
+  await expect(later).rejects.toMatchObject(refusal);
+  await expect(own.write(recordsOf("third"))).rejects.toMatchObject(refusal);
 });

@@ -14,6 +14,8 @@ export const writeDeadlineMs = 20_000;
 const connectDeadlineMs = 10_000;
 const closeDeadlineMs = 5_000;
 const fullQueuePauseMs = 5;
+/** So long the reason of a producer that has given up may come after the first record that it refuses. */
+const reasonDeadlineMs = 1_000;
 
 const common: Properties = Object.freeze({
   "enable.idempotence": true,
@@ -31,17 +33,22 @@ const common: Properties = Object.freeze({
 export class OwnProducer {
   readonly client: LowLevelProducer;
   readonly #waiting = new Map<string, (error: ClientError | null) => void>();
-  /** Why librdkafka has given up. */
-  #refusal: ClientError | null = null;
+  /** Resolves with why librdkafka has given up: the broker gives it no producer id. */
+  readonly #refused: Promise<ClientError>;
 
   constructor(makeProducer: MakeProducer, properties: Properties = {}) {
     this.client = makeProducer({ ...common, ...properties });
-    this.client.on("event.error", ({ message }: { readonly message: string }) => {
-      this.#refusal ??= /cluster authorization failed/i.test(message) ? refusedByCluster(message) : null;
+    this.#refused = new Promise((resolve) => {
+      this.client.on("event.error", ({ message }: { readonly message: string }) => {
+        if (/cluster authorization failed/i.test(message)) {
+          const refusal = refusedByCluster(message);
+          resolve(refusal);
+          this.#settleAll(refusal); // of a record that was enqueued in the moment of the refusal, there is no report
+        }
+      });
     });
     this.client.on("delivery-report", (error: ClientError | null, { opaque }: { readonly opaque: string }) => {
-      // A producer that has given up purges its queue, and says why in an event before it.
-      this.#waiting.get(opaque)?.(error?.code === codes.purgedInQueue ? (this.#refusal ?? error) : error);
+      this.#waiting.get(opaque)?.(error);
       this.#waiting.delete(opaque);
     });
   }
@@ -54,6 +61,14 @@ export class OwnProducer {
 
   /** Resolves when each record is delivered, and rejects when one is not. */
   async write(records: readonly OutgoingRecord[]): Promise<void> {
+    try {
+      await this.#write(records);
+    } catch (error) {
+      throw await this.#explained(error);
+    }
+  }
+
+  async #write(records: readonly OutgoingRecord[]): Promise<void> {
     const deadline = performance.now() + writeDeadlineMs;
     const delivered: Promise<void>[] = [];
     for (const record of records) {
@@ -76,6 +91,18 @@ export class OwnProducer {
   async close(deadlineMs: number = closeDeadlineMs): Promise<void> {
     await answerOf<unknown>((done) => this.client.disconnect(Math.min(deadlineMs, closeDeadlineMs), done)).catch(() => {});
     this.client.removeAllListeners();
+  }
+
+  /** A producer that has given up purges its queue and takes no record any more. It says why in an event, which may come before that or after it. */
+  async #explained(error: unknown): Promise<unknown> {
+    const { code } = error as { readonly code?: unknown };
+    const hasGivenUp = code === codes.purgedInQueue || code === codes.fatal;
+    return hasGivenUp ? Promise.race([this.#refused, delay(reasonDeadlineMs, error)]) : error;
+  }
+
+  #settleAll(error: ClientError): void {
+    this.#waiting.forEach((settle) => settle(error));
+    this.#waiting.clear();
   }
 
   #deliveryOf(opaque: string): Promise<void> {
