@@ -12,7 +12,7 @@ export interface AttachedSink {
   readonly sink: Sink;
   /** Throws if an event cannot be asked. */
   readonly takes: (event: CdcEvent) => boolean;
-  /** Whether the sink takes the event's own table. Null if it takes every table. */
+  /** Whether the sink takes the event's own table. Null if it is given nothing but what it takes. */
   readonly matches: ((event: CdcEvent) => boolean) | null;
   readonly limits: BatchStageParts["limits"];
 }
@@ -51,7 +51,6 @@ export function shareWith(sinks: readonly SinkStage[], record: InFlightRecord, e
 export class SinkStage {
   readonly #parts: SinkStageParts;
   readonly #stage: BatchStage;
-  /** Null if the sink is given nothing but what it takes. */
   readonly #leftOut: LeftOutChoice | null;
   /** The highest offset of a record that this sink has set aside. Without its checkpoint past it, the dead letter would be written again. */
   #setAsideAt = -1n;
@@ -59,9 +58,8 @@ export class SinkStage {
   #ceiling: bigint | null = null;
 
   constructor(parts: SinkStageParts) {
-    const { sink, matches } = parts.attached;
     this.#parts = parts;
-    this.#leftOut = sink.readsLeftOut === true && matches !== null ? new LeftOutChoice() : null;
+    this.#leftOut = parts.attached.matches === null ? null : new LeftOutChoice();
     this.#stage = new BatchStage({
       ...parts,
       limits: parts.attached.limits,
@@ -132,7 +130,7 @@ export class SinkStage {
   async #apply(events: readonly CdcEvent[], nextOffset: bigint): Promise<void> {
     const { attached, assignment, fenced } = this.#parts;
     const { sink, matches } = attached;
-    const leftOut = matches === null || sink.readsLeftOut !== true ? noneLeftOut : new Set(events.filter((event) => !matches(event)));
+    const leftOut = matches === null ? noneLeftOut : new Set(events.filter((event) => !matches(event)));
     try {
       await sink.apply({ assignment, events, leftOut, nextOffset });
     } catch (error) {

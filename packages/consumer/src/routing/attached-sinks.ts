@@ -142,7 +142,7 @@ function selectionOf(
     takenByTopic: (event) => watch.takenByTopic(name, event),
     leftOutBefore: (topic, tombstones) => watch.leftOutBefore(name, topic, tombstones),
   });
-  return { takes: (event) => selection.takes(event), matches };
+  return { takes: (event) => selection.takes(event), matches: readsLeftOut ? matches : null };
 }
 
 /** Decides which events these patterns take. For each table and operation this is decided once. */

@@ -55,23 +55,25 @@ export class SinkSelection {
     const { topic } = event.record;
     const { readsLeftOut } = this.#parts;
     const seen = this.#topics.get(topic);
-    if (!readsLeftOut && seen !== undefined && seen.isBareTaken && seen.isBareLeftOut) {
+    if (seen === undefined) {
+      return isMatch || readsLeftOut || this.#leaveOutEarly(topic);
+    }
+    if (!readsLeftOut && seen.isBareTaken && seen.isBareLeftOut) {
       if (!seen.hasBareDeletes) {
         throw tableUnknown(event);
       }
       return isMatch;
     }
-    if (seen === undefined && !isMatch && !readsLeftOut) {
-      this.#early.set(topic, (this.#early.get(topic) ?? 0) + 1);
-    }
-    if (isMatch || seen === undefined || !seen.isBareTaken) {
-      return isMatch || (seen === undefined && readsLeftOut);
-    }
-    if (!this.#reported.has(topic)) {
+    if (!isMatch && seen.isBareTaken && !this.#reported.has(topic)) {
       this.#reported.add(topic);
       this.#parts.takenByTopic(event);
     }
-    return true;
+    return isMatch || seen.isBareTaken;
+  }
+
+  #leaveOutEarly(topic: string): false {
+    this.#early.set(topic, (this.#early.get(topic) ?? 0) + 1);
+    return false;
   }
 
   #note(event: ChangeEvent | RowEvent, isTaken: boolean): void {
