@@ -10,6 +10,7 @@ import {
 import { memory, MemoryBroker } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { type FetchMeter, meterDriver, type ReadingEnd } from "./fetch-meter.ts";
+import { testReportsAreHandedOn } from "./wrapped-driver.contract.ts";
 
 const groupId = "g";
 
@@ -234,29 +235,4 @@ describe("a metered driver", () => {
   });
 });
 
-test("a metered driver tells the consumer where partitions start, and when its member should be acknowledged next", async () => {
-  const next = { withinMs: 3_000, host: "broker:9092" };
-  const assignment = { topic: "t", partition: 0 } as PartitionAssignment;
-  const inner: KafkaDriver = {
-    ...memory({ topics: { t: 1 } }),
-    connect: (_, sink) => {
-      sink.startsAt?.(assignment, 7n);
-      sink.acknowledged?.(10_000, next);
-      return Promise.reject(new Error("enough"));
-    },
-  };
-  const seen: unknown[] = [];
-  const sink = { startsAt: (...args: unknown[]) => seen.push(args), acknowledged: (...args: unknown[]) => seen.push(args) };
-  const subscription = {
-    groupId: "g",
-    topics: ["t"],
-    from: "earliest",
-    logger: silentLogger,
-    signal: new AbortController().signal,
-  } as const;
-  await expect(meterDriver(inner, {}).driver.connect(subscription, sink as unknown as DriverSink)).rejects.toThrow("enough");
-  expect(seen).toEqual([
-    [assignment, 7n],
-    [10_000, next],
-  ]);
-});
+testReportsAreHandedOn("a metered driver", (inner) => meterDriver(inner, {}).driver);

@@ -1,7 +1,8 @@
-import { createConsumer, type DriverSink, type KafkaDriver, type PartitionAssignment, silentLogger } from "@cdckit/consumer";
+import { createConsumer, type KafkaDriver } from "@cdckit/consumer";
 import { memory, MemoryBroker } from "@cdckit/testkit";
 import { expect, test, vi } from "vitest";
 import { DriverWaits } from "../../measure/driver-waits.ts";
+import { testReportsAreHandedOn } from "../../measure/wrapped-driver.contract.ts";
 import { heldDriver } from "./held-driver.ts";
 
 test("members that have joined handle nothing before they begin, and then each record once", async () => {
@@ -76,36 +77,6 @@ test("a member that joins without partitions says so: the group is complete", as
   await running;
 });
 
-test("a held driver tells the consumer where partitions start, and when its member should be acknowledged next", async () => {
-  const next = { withinMs: 3_000, host: "broker:9092" };
-  const assignment = { topic: "t", partition: 0 } as PartitionAssignment;
-  const inner: KafkaDriver = {
-    ...memory({ topics: { t: 1 } }),
-    connect: (_, sink) => {
-      sink.startsAt?.(assignment, 7n);
-      sink.acknowledged?.(10_000, next);
-      return Promise.reject(new Error("enough"));
-    },
-  };
-  const held = heldDriver({
-    driver: inner,
-    begun: Promise.resolve(),
-    waits: new DriverWaits(),
-    onAssigned: () => {},
-    onCommitted: () => {},
-  });
-  const seen: unknown[] = [];
-  const sink = { startsAt: (...args: unknown[]) => seen.push(args), acknowledged: (...args: unknown[]) => seen.push(args) };
-  const subscription = {
-    groupId: "g",
-    topics: ["t"],
-    from: "earliest",
-    logger: silentLogger,
-    signal: new AbortController().signal,
-  } as const;
-  await expect(held.connect(subscription, sink as unknown as DriverSink)).rejects.toThrow("enough");
-  expect(seen).toEqual([
-    [assignment, 7n],
-    [10_000, next],
-  ]);
-});
+testReportsAreHandedOn("a held driver", (driver) =>
+  heldDriver({ driver, begun: Promise.resolve(), waits: new DriverWaits(), onAssigned: () => {}, onCommitted: () => {} }),
+);
