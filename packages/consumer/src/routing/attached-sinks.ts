@@ -168,11 +168,10 @@ function takesOf(patterns: readonly WatchedPattern[], watch: MatchWatch): (event
       return false;
     }
     const { table } = event as { readonly table: TableName | null }; // of an event with a slot
-    const { topic } = event.record;
-    const answers = byOperation.answerFor(table, topic);
+    const answers = byOperation.answerFor(table, event);
     let isTaken = answers.get(slot);
     if (isTaken === undefined) {
-      isTaken = meet(table, slot, topic);
+      isTaken = meet(table, slot, event.record.topic);
       answers.set(slot, isTaken);
     }
     return isTaken;

@@ -108,13 +108,13 @@ export class Router {
   targetOf(event: CdcEvent): Target | FilterReason {
     switch (event.kind) {
       case "change":
-        return this.#routes.answerFor(event.table, event.record.topic)[event.op] ?? this.#meet(event.table, event.op, event);
+        return this.#routes.answerFor(event.table, event)[event.op] ?? this.#meet(event.table, event.op, event);
       case "truncate":
-        return this.#routes.answerFor(event.table, event.record.topic).truncate ?? this.#meet(event.table, "truncate", event);
+        return this.#routes.answerFor(event.table, event).truncate ?? this.#meet(event.table, "truncate", event);
       case "row":
-        return this.#routes.answerFor(event.table, event.record.topic).row ?? this.#meet(event.table, "row", event);
+        return this.#routes.answerFor(event.table, event).row ?? this.#meet(event.table, "row", event);
       case "tombstone":
-        return this.#routes.answerFor(event.table, event.record.topic).tombstone ?? this.#meet(event.table, "tombstone", event);
+        return this.#routes.answerFor(event.table, event).tombstone ?? this.#meet(event.table, "tombstone", event);
       default:
         return this.#control.get(event.kind) ?? this.#any ?? "control-event-without-handler";
     }
@@ -181,7 +181,7 @@ export class Router {
     }
     const reason: FilterReason = matching.length === 0 ? "table-without-handler" : "operation-without-handler";
     const found = taking?.targets.get(slot) ?? (slot === "tombstone" ? this.#control.get(slot) : undefined) ?? this.#any ?? reason;
-    this.#routes.answerFor(table, topic)[slot] = found;
+    this.#routes.answerFor(table, event)[slot] = found;
     return found;
   }
 }

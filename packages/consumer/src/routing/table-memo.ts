@@ -6,6 +6,11 @@ const maxRemembered = 10_000;
 /** No source has names this long. Answers for longer ones are worked out again, for the same reason. */
 const maxKeyChars = 1_000;
 
+/** What comes from a topic, such as an event. */
+interface InTopic {
+  readonly record: { readonly topic: string };
+}
+
 /**
  * Remembers an answer for each table, so that it is worked out once. If a pattern may be the name of a topic, the answer depends on the topic,
  * too.
@@ -27,12 +32,14 @@ export class TableMemo<Answer> {
     this.#asksTopics = true;
   }
 
-  answerFor(table: TableName | null, topic: string): Answer {
+  /** `event`: has the topic. Its record is made where somebody asks for it, so it is left alone where no answer depends on the topic. */
+  answerFor(table: TableName | null, event: InTopic): Answer {
     const last = this.#last;
-    if (last !== null && isSameTable(last.table, table) && (!this.#asksTopics || last.topic === topic)) {
+    const topic = this.#asksTopics ? event.record.topic : "";
+    if (last !== null && isSameTable(last.table, table) && last.topic === topic) {
       return last.answer;
     }
-    const answer = this.#lookUp(keyOf(table, this.#asksTopics ? topic : ""));
+    const answer = this.#lookUp(keyOf(table, topic));
     this.#last = { table, topic, answer };
     return answer;
   }
