@@ -59,7 +59,7 @@ test("cdc-bench hints reads from PostgreSQL what the columns of a table mean", a
         path: "io.debezium.data.Ltree",
         words: "io.debezium.data.Tsvector",
         span: "io.debezium.time.MicroDuration",
-        feeling: { name: "io.debezium.data.Enum", parameters: { allowed: "sad,so, so,happy" } },
+        feeling: { name: "io.debezium.data.Enum", parameters: { allowed: "sad,so\\, so,happy" } },
       },
     },
   });

@@ -6,7 +6,7 @@ interface ColumnRow {
   readonly typeName: string;
   readonly length: number | null;
   readonly scale: number | null;
-  /** The values of an enum; null for other types. */
+  /** The values of an enum with commas between, and a comma within one as `\,`; null for other types. */
   readonly allowed: string | null;
 }
 
@@ -14,7 +14,7 @@ const columnsOfTable = `
   select column_name as name, udt_name as "typeName",
     coalesce(character_maximum_length, numeric_precision)::integer as length,
     coalesce(datetime_precision, numeric_scale)::integer as scale,
-    (select string_agg(e.enumlabel, ',' order by e.enumsortorder) from pg_enum e
+    (select string_agg(replace(e.enumlabel, ',', '\\,'), ',' order by e.enumsortorder) from pg_enum e
       join pg_type t on t.oid = e.enumtypid join pg_namespace n on n.oid = t.typnamespace
       where n.nspname = udt_schema and t.typname = udt_name) as allowed
   from information_schema.columns where table_schema = $1 and table_name = $2 order by ordinal_position`;
