@@ -150,7 +150,7 @@ class Sweep {
     }
     const rate = summarizeRates(rates);
     const baseRate = summarizeRates(baseRates);
-    return { tuning, rate, baseRate, isBetter: isBetter(rate.median, baseRate.median, noiseOf(baseRates)) };
+    return { tuning, rate, baseRate, isBetter: isBetter(rate.median, baseRate.median, this.#noise()) };
   }
 
   base(): Pick<SweepResult, "base" | "noise"> {
