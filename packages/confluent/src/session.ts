@@ -159,7 +159,7 @@ export class ConfluentSession implements DriverSession {
       host: brokers,
       start: (held, { offset }) => this.#control.place(held, offset),
       commit: (offsets) => this.#commits.commit(offsets),
-      putBack: (offset) => this.#commits.putBack(offset),
+      putBack: (offsets) => this.#commits.putBack(offsets),
       makeError,
       over: this.#over.signal,
     });
@@ -186,6 +186,7 @@ export class ConfluentSession implements DriverSession {
     const { brokerOffsets, brokers, consumer, sink, subscription, tuning } = this.#parts;
     this.#isRunning = true;
     this.#topics = topics;
+    this.#starter.beginSession(topics);
     consumer.subscribe(topics);
     this.#watch = new TopicWatch({
       brokers: brokerOffsets,

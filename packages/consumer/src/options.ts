@@ -38,12 +38,11 @@ export interface ConsumerOptions {
   /** Topic names, and regular expressions over topic names. */
   readonly topics: readonly (string | RegExp)[];
   /**
-   * Where a partition starts if the group has no committed offset. `"latest"` is the end at each assignment: until the group's first commit
-   * of a partition, a rebalance or a restart skips what was written in between; once `health().ready` is true, what is written from then on
-   * to the partitions that it names is read. A topic or a partition that is added later is found after the driver's `metadataMaxAgeMs`, and
-   * what was written to it by then is skipped; `{ ago: 0 }` (from the start of the consumer) reads it. It may also be `{ timestamp }` (a date, milliseconds or an ISO text), `{ ago: "2h" }` (before the start of the consumer) or
+   * Where a partition starts if the group has no committed offset. `"latest"` is the end: once `health().ready` is true, what is written from
+   * then on is read. A topic or a partition that is added while the consumer runs is read from its first record, whenever it is found. It may
+   * also be `{ timestamp }` (a date, milliseconds or an ISO text), `{ ago: "2h" }` (before the start of the consumer) or
    * `{ offsets: { topic: { 0: 1_200n } } }` (partitions that are left out start at the earliest record; an offset that the log does not
-   * have is a lost range).
+   * have is a lost range). A start at the end or at a time is committed at once, so that a restart or another member does not start later.
    * @default "earliest"
    */
   readonly from?: StartOption;

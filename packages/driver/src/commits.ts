@@ -57,15 +57,14 @@ export class Commits<Held extends HeldPartition> {
   }
 
   /**
-   * Commits an offset that may be below the group's. A member that has lost the partition while the commit waited puts nothing back, because
-   * that would move the new owner's position. `topicId`: the topic that the commit names.
+   * Commits offsets that may be below the group's, and of partitions that are still starting. A member that has lost a partition while the commit
+   * waited puts nothing back there, because that would move the new owner's position. `topicId`: the topic that the commit names.
    */
-  putBack(committed: OffsetCommit): Promise<void> {
-    const { assignment, offset, topicId = assignment.topicId ?? null } = committed;
+  putBack(offsets: readonly OffsetCommit[]): Promise<void> {
     return this.#line.send(async () => {
-      if (this.#parts.assignments.isCurrent(assignment)) {
-        const written = topicId === assignment.topicId ? assignment : { ...assignment, topicId };
-        await this.#parts.send([{ assignment: written, offset }]);
+      const current = offsets.filter(({ assignment }) => this.#parts.assignments.isCurrent(assignment));
+      if (current.length > 0) {
+        await this.#parts.send(current.map(namingItsTopic));
       }
     });
   }
@@ -120,4 +119,9 @@ export class Commits<Held extends HeldPartition> {
       );
     }
   }
+}
+
+/** The commit's metadata names the topic id of the assignment. */
+function namingItsTopic({ assignment, offset, topicId = assignment.topicId ?? null }: OffsetCommit): OffsetCommit {
+  return { assignment: topicId === assignment.topicId ? assignment : { ...assignment, topicId }, offset };
 }

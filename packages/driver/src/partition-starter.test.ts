@@ -25,6 +25,7 @@ function setUp(
   ofFirst: Position = { offset: 2n, topicId: "id" },
   warned = (_message: string): void => {},
   ofSink: string | null = null,
+  from: Subscription["from"] = "earliest",
 ) {
   const assignments = new Assignments<HeldPartition>({ hold: (held) => held, positionOf: () => null });
   const started: string[] = [];
@@ -58,7 +59,12 @@ function setUp(
   const starter = new PartitionStarter({
     brokers,
     host: "b:1",
-    subscription: { ...subscription, logger: { ...silentLogger, debug: warn }, ...(ofSink === null ? {} : { startAt: startIn(ofSink) }) },
+    subscription: {
+      ...subscription,
+      from,
+      logger: { ...silentLogger, debug: warn, warn },
+      ...(ofSink === null ? {} : { startAt: startIn(ofSink) }),
+    },
     sink,
     assignments,
     start: (held, { assignment: { partition }, offset }) => {
@@ -66,7 +72,7 @@ function setUp(
       started.push(`${partition}@${offset}`);
     },
     commit: (offsets) => commits.commit(offsets),
-    putBack: (offset) => commits.putBack(offset),
+    putBack: (offsets) => commits.putBack(offsets),
     makeError,
     over: new AbortController().signal,
     fail: (error) => void failures.push((error as Error).message),
@@ -120,10 +126,10 @@ test("a partition that is given up while its recreated topic is noted in the gro
   let end = (): void => {};
   const putBack = commits.putBack.bind(commits);
   const noted = new Promise<void>((resolve) => (end = resolve));
-  commits.putBack = async (offset) => {
+  commits.putBack = async (offsets) => {
     assignments.release([first]);
     await noted;
-    await putBack(offset);
+    await putBack(offsets);
   };
   answer();
   end();
@@ -200,7 +206,7 @@ test("a partition whose ends no broker knows yet does not start: at 0 it would b
   const { assignments, brokers, ends, answer } = setUp();
   answer();
   ends.delete(placeOf("t", 1));
-  const found = await resolveStarts(brokers, subscription, assignments.add(places.slice(1)), assignments);
+  const found = await resolveStarts(brokers, subscription, assignments.add(places.slice(1)), { assignments, existing: null });
   expect([startsOf(found), reasonsOf(found)]).toEqual([[], ["no broker knows the ends of t[1]"]]);
 });
 
@@ -219,7 +225,7 @@ async function startsSince(found: ReadonlyMap<string, bigint | null>): Promise<F
   const { assignments, brokers, answer } = setUp([]);
   answer();
   const since = { ...brokers, committed: () => Promise.resolve(new Map()), offsetsAt: () => Promise.resolve(found) };
-  return resolveStarts(since, { ...subscription, from: { timestamp: 1n } }, assignments.add(places), assignments);
+  return resolveStarts(since, { ...subscription, from: { timestamp: 1n } }, assignments.add(places), { assignments, existing: null });
 }
 
 test("a partition without a record of the time or later starts at its end", async () => {
@@ -230,6 +236,68 @@ test("a partition without a record of the time or later starts at its end", asyn
 test("a partition of which no broker has said whether it has such a record does not start: at its end it would pass records over", async () => {
   const found = await startsSince(new Map([[placeOf("t", 0), 7n]]));
   expect([startsOf(found), reasonsOf(found)]).toEqual([["0@7"], ["no broker knows the first record of the time in t[1]"]]);
+});
+
+test("with latest, partitions that there were when the session began start at their ends, and new ones at their first records", async () => {
+  const { assignments, brokers, answer } = setUp();
+  answer();
+  const uncommitted = { ...brokers, committed: () => Promise.resolve(new Map()) };
+  const existing = new Set([placeOf("t", 0)]);
+  const found = await resolveStarts(uncommitted, { ...subscription, from: "latest" }, assignments.add(places), { assignments, existing });
+  expect(startsOf(found)).toEqual(["0@10", "1@5"]);
+});
+
+describe("with latest", () => {
+  /** The group has no commit. */
+  function setUpAtTheEnd(warned = (_message: string): void => {}) {
+    const parts = setUp([], undefined, warned, null, "latest");
+    parts.answer();
+    Object.assign(parts.brokers, { committed: () => Promise.resolve(new Map()), resets: undefined });
+    return parts;
+  }
+
+  test("the end is committed before anything is read: who takes the partition over would start later", async () => {
+    const { assignments, starter, started, sent } = setUpAtTheEnd();
+    const sentBefore: (readonly OffsetCommit[])[] = [];
+    const push = started.push.bind(started);
+    started.push = (...texts) => {
+      sentBefore.push([...sent]);
+      return push(...texts);
+    };
+    starter.begin(assignments.add(places));
+    await Promise.all(assignments.all().map(({ start }) => start));
+    expect([...started]).toEqual(["0@10", "1@10"]);
+    expect(sentBefore[0]?.map(({ assignment, offset }) => [assignment.partition, offset])).toEqual([
+      [0, 10n],
+      [1, 10n],
+    ]);
+  });
+
+  test("an end that cannot be committed holds up nothing, and is named; a failure of the session commits it", async () => {
+    const said: string[] = [];
+    const { assignments, starter, started, sent, commits } = setUpAtTheEnd((message) => void said.push(message));
+    commits.putBack = () => Promise.reject(new Error("the coordinator is moving"));
+    starter.begin(assignments.add(places.slice(0, 1)));
+    await assignments.all()[0]?.start;
+    expect([started, said]).toEqual([["0@10"], ["Error: the coordinator is moving"]]);
+    starter.commitStarts({ lost: { topic: "t", partition: 1, firstMissing: 0n, firstAvailable: 5n } });
+    await starter.untilStartsCommitted(1_000);
+    expect(sent.map(({ offset }) => offset)).toEqual([10n]);
+  });
+
+  test("partitions that were added since the session began start at their first records; if nobody knows which, all start at their ends", async () => {
+    for (const [existing, expected] of [
+      [async () => places.slice(0, 1), ["0@10", "1@5"]],
+      [() => Promise.reject(new Error("no broker answers")), ["0@10", "1@10"]],
+    ] as const) {
+      const { assignments, starter, started, brokers } = setUpAtTheEnd();
+      Object.assign(brokers, { partitionsOf: existing });
+      starter.beginSession(["t"]);
+      starter.begin(assignments.add(places));
+      await Promise.all(assignments.all().map(({ start }) => start));
+      expect(started).toEqual(expected);
+    }
+  });
 });
 
 test("a partition whose ends are not known at first starts when they are, and the log says what it waits for", async () => {
@@ -277,7 +345,10 @@ test("a member that comes back to a recreated topic lacks what follows its posit
   const { assignments, brokers, answer } = setUp([], { offset: 5n, topicId: "old" });
   answer();
   const readBefore = (): Position => ({ offset: 9n, topicId: "old" });
-  const found = await resolveStarts(brokers, subscription, assignments.add(places.slice(0, 1)), { readBefore });
+  const found = await resolveStarts(brokers, subscription, assignments.add(places.slice(0, 1)), {
+    assignments: { readBefore },
+    existing: null,
+  });
   expect(found).toMatchObject({ lost: { firstMissing: 9n, firstAvailable: 5n, recreated: { from: "old", to: "id" } } });
 });
 
@@ -285,7 +356,7 @@ test("a topic that no broker knows does not start, though its log and its commit
   const { assignments, brokers, answer } = setUp();
   answer();
   const away = { ...brokers, topicIds: async () => new Map([["t", null]]) };
-  const found = await resolveStarts(away, subscription, assignments.add(places.slice(1)), assignments);
+  const found = await resolveStarts(away, subscription, assignments.add(places.slice(1)), { assignments, existing: null });
   expect([startsOf(found), reasonsOf(found)]).toEqual([[], [expect.stringContaining("topic t was deleted or created")]]);
 });
 
@@ -298,7 +369,7 @@ test("a topic that is away holds up no partition of another topic", async () => 
   ]);
   ends.set(placeOf("gone", 0), { low: 0n, high: 1n });
   const asked = assignments.add([...places.slice(1), { topic: "gone", partition: 0 }]);
-  const found = await resolveStarts({ ...brokers, topicIds: async () => ids }, subscription, asked, assignments);
+  const found = await resolveStarts({ ...brokers, topicIds: async () => ids }, subscription, asked, { assignments, existing: null });
   expect([startsOf(found), reasonsOf(found)]).toEqual([["1@6"], [expect.stringContaining("topic gone was deleted or created")]]);
 });
 

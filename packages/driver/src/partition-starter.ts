@@ -1,12 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { DriverSink, LostRange, OffsetCommit, OpenWait, PartitionAssignment, Subscription } from "@cdckit/consumer";
 import type { Assignments, HeldPartition, OwnAssignment } from "./assignments.ts";
-import { settledOrLate } from "./bounded.ts";
+import { bounded, settledOrLate } from "./bounded.ts";
 import type { BrokerQuestions, Tried } from "./broker-questions.ts";
 import { CommitNotice } from "./commit-notice.ts";
 import { DriverError, type MakeDriverError } from "./errors.ts";
 import { isOfAnotherTopic, lostRangeError } from "./lost-range.ts";
 import { passingMs, placeText } from "./partition-waits.ts";
+import { placeOf } from "./place.ts";
 import { type FoundStarts, type LostStart, resolveStarts, type Start } from "./starts.ts";
 import { isError } from "./is-error.ts";
 
@@ -16,6 +17,8 @@ const startPauseMs = 500;
 /** A partition may be without a leader for hours, and each question about it is also a claim of sinks. */
 const maxStartPauseMs = 5_000;
 const maxCauses = 8;
+/** So long the commit of a start may hold up its partition. */
+const startCommitDeadlineMs = 5_000;
 
 /** What starting partitions needs of a driver. */
 export interface PartitionStarterParts<Held extends HeldPartition> {
@@ -35,8 +38,8 @@ export interface PartitionStarterParts<Held extends HeldPartition> {
   readonly start: (held: Held, start: Start) => void;
   /** Commits offsets, apart from those that are below the group's. */
   readonly commit: (offsets: readonly OffsetCommit[]) => Promise<void>;
-  /** Commits an offset that may be below the group's. */
-  readonly putBack: (offset: OffsetCommit) => Promise<void>;
+  /** Commits offsets that may be below the group's, and of partitions that are still starting. */
+  readonly putBack: (offsets: readonly OffsetCommit[]) => Promise<void>;
   /** Whether asking again may help. By default it always may. */
   readonly isTransient?: (error: unknown) => boolean;
   /** Makes an error of the driver's own class. */
@@ -52,10 +55,29 @@ export class PartitionStarter<Held extends HeldPartition> {
   readonly #parts: PartitionStarterParts<Held>;
   readonly #commitNotice: CommitNotice;
   #startsCommitted: Promise<unknown> = Promise.resolve();
+  /** The partitions that there were when the session began, by `placeOf`; null if that is not known, or does not matter. */
+  #existing: Promise<ReadonlySet<string> | null> = Promise.resolve(null);
 
   constructor(parts: PartitionStarterParts<Held>) {
     this.#parts = parts;
     this.#commitNotice = new CommitNotice(parts.subscription);
+  }
+
+  /**
+   * The session begins, with these topics. From now on, everything that is written to a new partition is to be read: `from: "latest"` is the end
+   * of those that there are now.
+   */
+  beginSession(topics: readonly string[]): void {
+    const { brokers, subscription } = this.#parts;
+    if (subscription.from === "latest") {
+      this.#existing = brokers.partitionsOf(topics).then(
+        (places) => new Set(places.map(({ topic, partition }) => placeOf(topic, partition))),
+        (error: unknown) => {
+          subscription.logger.warn({ err: error }, "the partitions could not be listed; new ones start at their ends, too");
+          return null;
+        },
+      );
+    }
   }
 
   /** Partitions that were just assigned. `moveTo`: where they start, whatever is committed. */
@@ -137,10 +159,8 @@ export class PartitionStarter<Held extends HeldPartition> {
           continue; // if the partition was given up or moved meanwhile, the others start
         }
         const { starts, unknown } = found;
-        if (moveTo === null) {
-          this.#commitNotice.started(starts);
-        }
-        starts.forEach((start) => this.#startAt(start, moveTo === null && start.committed === null));
+        const uncommitted = moveTo === null ? await this.#commitNewStarts(starts) : null;
+        starts.forEach((start) => this.#startAt(start, uncommitted?.has(start) === true));
         if (starts.length > 0) {
           return [...unknown.keys()];
         }
@@ -157,6 +177,34 @@ export class PartitionStarter<Held extends HeldPartition> {
         this.#unknown(error, tried);
       }
       await delay(pauseMs, undefined, { signal: over }).catch(() => {});
+    }
+  }
+
+  /**
+   * The starts that the group has no commit of. If `from` names a time, the start depends on when it was asked for: a member that takes the
+   * partition over before its first commit would start later, and pass over what this one has not handled. So such a start is committed before
+   * anything is read.
+   */
+  async #commitNewStarts(starts: readonly Start[]): Promise<ReadonlySet<Start>> {
+    const { subscription, putBack, makeError, over } = this.#parts;
+    this.#commitNotice.started(starts);
+    const uncommitted = starts.filter(({ committed }) => committed === null);
+    if (uncommitted.length === 0 || !dependsOnTime(subscription.from)) {
+      return new Set(uncommitted);
+    }
+    const partitions = placeText(uncommitted.map(({ assignment }) => assignment));
+    const late = (): Error => makeError("brokers-unreachable", `no answer within ${startCommitDeadlineMs} ms`);
+    try {
+      await bounded(putBack(uncommitted), startCommitDeadlineMs, late, over);
+      return new Set();
+    } catch (error) {
+      if (!over.aborted) {
+        subscription.logger.warn(
+          { err: error, partitions },
+          "the starts of partitions could not be committed; who takes them over starts later",
+        );
+      }
+      return new Set(uncommitted);
     }
   }
 
@@ -201,10 +249,11 @@ export class PartitionStarter<Held extends HeldPartition> {
     return this.#parts.assignments.heldOf(added).flatMap(({ assignment, isOver }) => (isOver ? [] : [assignment]));
   }
 
-  #resolve(added: readonly OwnAssignment[], moveTo: bigint | null, tried: Tried): Promise<FoundStarts | LostStart> {
+  async #resolve(added: readonly OwnAssignment[], moveTo: bigint | null, tried: Tried): Promise<FoundStarts | LostStart> {
     const { brokers, subscription, assignments } = this.#parts;
     const startAt: Subscription["startAt"] = async (asked) => asked.map((assignment) => ({ assignment, offset: moveTo ?? 0n }));
-    return resolveStarts(brokers, moveTo === null ? subscription : { ...subscription, startAt }, added, assignments, tried);
+    const asked = moveTo === null ? subscription : { ...subscription, startAt };
+    return resolveStarts(brokers, asked, added, { assignments, existing: await this.#existing }, tried);
   }
 
   /** Health reports show messages of typed errors only: others may hold an application's data. */
@@ -247,7 +296,7 @@ export class PartitionStarter<Held extends HeldPartition> {
   async #holdBack({ assignment, lost: { topic, partition, firstAvailable, recreated }, commit }: LostStart): Promise<void> {
     const { putBack, subscription } = this.#parts;
     if (recreated !== undefined && (commit === null || isOfAnotherTopic(commit, assignment))) {
-      await putBack({ assignment, offset: firstAvailable, topicId: recreated.from }).catch(() => {
+      await putBack([{ assignment, offset: firstAvailable, topicId: recreated.from }]).catch(() => {
         subscription.logger.warn({ topic, partition }, "the start of a recreated topic could not be committed");
       });
     }
@@ -259,4 +308,8 @@ function innermostReason(error: unknown, depth = 0): string {
   const { cause, errors, message = String(error) } = (error ?? {}) as Partial<AggregateError>;
   const inner: unknown = cause ?? errors?.[0];
   return isError(inner) && depth < maxCauses ? innermostReason(inner, depth + 1) : message.replace(/\.?\s*$/, "");
+}
+
+function dependsOnTime(from: Subscription["from"]): boolean {
+  return from === "latest" || (typeof from === "object" && "timestamp" in from);
 }

@@ -35,6 +35,14 @@ export interface FoundStarts {
   readonly unknown: ReadonlyMap<OwnAssignment, Error>;
 }
 
+/** What a session knows before it asks. */
+export interface KnownBefore<Held extends HeldPartition> {
+  /** Where this member was in earlier topics of the same names. */
+  readonly assignments: Pick<Assignments<Held>, "readBefore">;
+  /** The partitions that there were when the session began, by `placeOf`; null if that is not known. */
+  readonly existing: ReadonlySet<string> | null;
+}
+
 /**
  * Decides where partitions start. The position of `startAt` comes first, then the group's commit, then `from`. A position in an earlier topic of
  * the same name is a lost range. Kafka deletes the commits of a topic with the topic. So if there is no commit, the position of this member in
@@ -44,7 +52,7 @@ export async function resolveStarts<Held extends HeldPartition>(
   brokers: BrokerQuestions,
   subscription: Subscription,
   assignments: readonly OwnAssignment[],
-  held: Pick<Assignments<Held>, "readBefore">,
+  { assignments: held, existing }: KnownBefore<Held>,
   tried?: Tried,
 ): Promise<FoundStarts | LostStart> {
   const { from, startAt } = subscription;
@@ -59,7 +67,7 @@ export async function resolveStarts<Held extends HeldPartition>(
     brokers.resets?.(topics, tried),
     brokers.ends(topics, tried),
   ]);
-  const firstOf = await firstOffsets(brokers, from, topics, tried);
+  const firstOf = await firstOffsets(brokers, from, topics, existing, tried);
   const unchanged = unchangedTopics(topics, ids, await brokers.topicIds(topics));
   const starts: Start[] = [];
   const unknown = new Map<OwnAssignment, Error>();
@@ -173,15 +181,19 @@ function positionOf({ offset, topicId = null }: OffsetCommit): Position {
   return { offset, topicId };
 }
 
-/** The starts of partitions without any position. A partition without a record of the time or later starts at its end. Null if that is not known. */
+/**
+ * The starts of partitions without any position. A partition without a record of the time or later starts at its end, and a new one, in which
+ * nothing is older than the session, at its first record. Null if that is not known.
+ */
 async function firstOffsets(
   brokers: BrokerQuestions,
   from: Subscription["from"],
   topics: readonly string[],
+  existing: ReadonlySet<string> | null,
   tried: Tried | undefined,
 ): Promise<(place: string, log: LogEnds) => bigint | null> {
   if (from === "latest") {
-    return (_, log) => readableEnd(log);
+    return (place, log) => (existing?.has(place) === false ? log.low : readableEnd(log));
   }
   if (typeof from === "object" && "timestamp" in from) {
     const since = await brokers.offsetsAt(topics, from.timestamp, tried);

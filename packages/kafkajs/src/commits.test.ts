@@ -28,7 +28,7 @@ test("what a partition is put back to is not sent any more when the partition ha
   }
   held.isStarting = false;
   const committed = commits.commit([{ assignment, offset: 7n }]);
-  const putBack = commits.putBack({ assignment, offset: 3n });
+  const putBack = commits.putBack([{ assignment, offset: 3n }]);
   commits.useGeneration(generation("second"));
   assignments.renew({ t: [0] });
   answer();

@@ -54,8 +54,8 @@ export class GroupCommits {
     return this.#commits.transact(records, offsets);
   }
 
-  putBack(offset: OffsetCommit): Promise<void> {
-    return this.#commits.putBack(offset);
+  putBack(offsets: readonly OffsetCommit[]): Promise<void> {
+    return this.#commits.putBack(offsets);
   }
 
   /** A member that is refused has lost its partitions. It must not wait for a heartbeat to learn it: until then handlers would go on. */

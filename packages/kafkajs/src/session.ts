@@ -162,7 +162,7 @@ export class KafkaJsSession implements DriverSession {
       begun: (helds) => helds.forEach((held) => this.#control.apply(held)), // kafkajs fetches in the next turn
       start: (held, start) => this.#control.start(held, start),
       commit: (offsets) => this.#commits.commit(offsets),
-      putBack: (offset) => this.#commits.putBack(offset),
+      putBack: (offsets) => this.#commits.putBack(offsets),
       makeError,
       over: this.#over.signal,
       fail: (error) => this.#fail(explainFailure(error, brokers, this.#reading)),
@@ -172,6 +172,7 @@ export class KafkaJsSession implements DriverSession {
   /** Starts consuming. */
   async run(): Promise<void> {
     this.#listen();
+    this.#starter.beginSession(this.#parts.topics);
     await this.#subscribe(this.#parts.topics);
     await this.#startKafkaJs();
     this.#watch.start();

@@ -116,7 +116,7 @@ export class PlatformaticSession implements DriverSession {
       assignments,
       start: (held, start) => this.#startAt(held, start),
       commit: (offsets) => this.#commits.commit(offsets),
-      putBack: (offset) => this.#commits.putBack(offset),
+      putBack: (offsets) => this.#commits.putBack(offsets),
       makeError,
       over: this.#over.signal,
       fail,
@@ -132,6 +132,7 @@ export class PlatformaticSession implements DriverSession {
   run(topics: readonly string[]): void {
     const { cluster, sink, subscription, tuning } = this.#parts;
     this.#topics = topics;
+    this.#starter.beginSession(topics);
     this.#member.start();
     this.#reading.leaders.start();
     this.#watch = new TopicWatch({

@@ -445,6 +445,23 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     await session.close(5_000);
   },
 
+  "what is new is read from its first record, also with latest: nothing in it is older than the session": async (harness, { expect }) => {
+    const prefix = harness.uniqueName("later");
+    const [old, later] = [`${prefix}.a`, `${prefix}.b`];
+    await harness.createTopic(old, 1);
+    await harness.produce(old, lines(0, 2));
+    const { sink, session } = await join(harness, { topics: [new RegExp(`^${prefix}\\.`)], from: "latest" });
+    await sink.until(({ starts }) => starts.length === 1);
+    await harness.addPartitions(old, 2);
+    await harness.produce(old, lines(1, 2));
+    await harness.createTopic(later, 1);
+    await harness.produce(later, lines(0, 2));
+    await sink.until(({ records }) => records.length >= 4);
+    const seen = sink.records.map(({ topic, partition, offset }) => `${topic}[${partition}] ${offset}`).sort();
+    expect(seen).toEqual([`${old}[1] 0`, `${old}[1] 1`, `${later}[0] 0`, `${later}[0] 1`]);
+    await session.close(5_000);
+  },
+
   "a topic that a regular expression matches later is found": async (harness, { expect }) => {
     const prefix = harness.uniqueName("later");
     await harness.createTopic(`${prefix}.a`, 1);

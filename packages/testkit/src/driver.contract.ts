@@ -153,6 +153,26 @@ const trials: Readonly<Record<string, Trial>> = {
     await session.close(5_000);
   },
 
+  "a start that depends on the time is kept: who takes the partition over before its first commit passes nothing over": async (
+    harness,
+    { expect },
+  ) => {
+    for (const from of ["latest", { timestamp: 1_500n }] as const) {
+      const topic = await topicOf(harness, 1);
+      const groupId = harness.uniqueName("group");
+      await harness.produce(topic, [{ partition: 0, value: "before", timestamp: 1_000n }]);
+      const first = await join(harness, { topics: [topic], groupId, from });
+      await first.sink.until(({ starts }) => starts.length > 0);
+      expect(await harness.committed(groupId, topic, 0)).toEqual(1n);
+      await harness.produce(topic, [{ partition: 0, value: "unhandled", timestamp: 1_000n }]);
+      await first.session.close(5_000);
+      const second = await join(harness, { topics: [topic], groupId, from });
+      await second.sink.until(({ records }) => records.length > 0);
+      expect(second.sink.records[0]?.offset).toEqual(1n);
+      await second.session.close(5_000);
+    }
+  },
+
   "a time starts at the first record of it or later, and at the end if there is none": async (harness, { expect }) => {
     const topic = await topicOf(harness, 2);
     const stamped = (partition: number, timestamp: bigint) => ({ partition, value: `at ${timestamp}`, timestamp });

@@ -41,6 +41,8 @@ export class MemoryMember implements DriverSession {
   /** Requests on one connection are answered in the order in which they were sent. */
   readonly #coordinator: RequestLine = new RequestLine();
   readonly #writer: RequestLine = new RequestLine();
+  /** How many partitions each topic had when this member was made. */
+  readonly #partitionsAtFirst: ReadonlyMap<string, number>;
   /** Topics of the subscription that were deleted. */
   readonly #missing = new Map<string, OpenWait | undefined>();
   #cancelBeat: () => void = () => {};
@@ -50,6 +52,7 @@ export class MemoryMember implements DriverSession {
   constructor(parts: MemberParts) {
     this.#parts = parts;
     this.#group = parts.broker.group(parts.subscription.groupId);
+    this.#partitionsAtFirst = new Map(parts.broker.topics().map((topic) => [topic, parts.broker.partitions(topic)]));
     this.#fetcher = new MemoryFetcher({
       ...parts,
       groupId: parts.subscription.groupId,
@@ -243,7 +246,8 @@ export class MemoryMember implements DriverSession {
     const log = broker.log(topic, partition);
     const { from } = subscription;
     if (typeof from === "string") {
-      return from === "earliest" ? log.start : log.stableEnd;
+      const isNew = partition >= (this.#partitionsAtFirst.get(topic) ?? 0);
+      return from === "earliest" || isNew ? log.start : log.stableEnd;
     }
     if ("timestamp" in from) {
       return log.offsetAt(from.timestamp);
@@ -294,10 +298,18 @@ export class MemoryMember implements DriverSession {
         }
         const isCommitted = this.#parts.broker.commitOf(this.#group.groupId, assignment.topic, assignment.partition) !== null;
         position.uncommittedStart = isCommitted ? null : position.offset;
+        if (!isCommitted && this.#startDependsOnTime() && this.#group.owns(this, assignment)) {
+          this.#commitNow([{ assignment, offset: position.offset }]); // who takes the partition over would start later
+        }
         this.#parts.sink.startsAt?.(assignment, position.offset);
       }
     }
     this.wake();
+  }
+
+  #startDependsOnTime(): boolean {
+    const { from } = this.#parts.subscription;
+    return from === "latest" || (typeof from === "object" && "timestamp" in from);
   }
 
   #checked({ assignment: { topic, partition }, offset, topicId }: OffsetCommit): bigint | LostRange {
