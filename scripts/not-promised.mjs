@@ -9,6 +9,6 @@ export const notPromised = [
   "That a dead letter is written once: if its acknowledgement is lost, or comes while its partition goes, it is written again.",
   "That a recreated topic is noticed on brokers without topic ids (before Kafka 2.8) if the group's commit went with it, or if it has grown past the position while no fetch failed.",
   "Records that were deleted before the group first committed a position in their partition.",
-  'With `from: "latest"`, what was written to a topic or a partition before its members found it: one that is added is found after the driver\'s `metadataMaxAgeMs`. `from: { ago: 0 }` reads it.',
+  'With `from: "latest"`, what was written to a new topic or partition before the start of the member that is first given it. A member that was running when it was added reads all of it.',
   "A record with several events whose reader leaves the stream in the middle of it: it comes again as a whole.",
 ];
