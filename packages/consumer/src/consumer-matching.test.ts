@@ -1,3 +1,4 @@
+import type { RecordCursor } from "@cdckit/decode";
 import { memory, MemoryBroker, virtualClock } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { type Consumer, createConsumer } from "./consumer.ts";
@@ -115,6 +116,28 @@ describe("a handler that matches nothing", () => {
     );
     expect(health.reasons.join()).toContain('on("t") with create is ambiguous: it takes a.t and b.t');
     expect(warnings.join()).toContain("a.t and b.t");
+  });
+});
+
+describe.each([[{}], [{ concurrency: 4 }], [{ batch: { maxEvents: 2 } }]])("with %j", (delivery) => {
+  test("the record of an event is asked for once a table: our decoder makes it where somebody reads it, which most handlers do not", async () => {
+    let asked = 0;
+    const decodeAt = ({ batch, record }: RecordCursor): never[] => {
+      const at = { topic: batch.topic, partition: 0, offset: batch.offsetAt(record) };
+      const event = {
+        kind: "change",
+        op: "create",
+        table: { schema: "s", name: batch.topic },
+        get record() {
+          asked++;
+          return at;
+        },
+      };
+      return [event as never]; // as much of an event as is looked at
+    };
+    const decoder = { decode: () => [], explain: () => Promise.reject(new Error("not used")), decodeAt };
+    const { committed } = await consume((consumer) => consumer.on("*", { create: () => {} }), { decoder, delivery });
+    expect([committed, asked]).toEqual([5n, 2]);
   });
 });
 
