@@ -31,7 +31,7 @@ describe("options of a consumer with workers", () => {
     ["failure.isRetriable is a function", { failure: { isRetriable: () => true } }],
     ["registry.peek is a function", { registry: { peek: () => undefined, load: () => undefined } }],
     ["registry is an instance of Client", { registry: new Client() }],
-    ["registry.url is an instance of URL", { registry: { url: module } }],
+    ["registry.tls.ca is an instance of URL", { registry: { url: "http://r", tls: { ca: module } } }],
     ["clock is an instance of Client", { clock: new Client() }],
     ["random is a function", { random: Math.random }],
     ["telemetry.opentelemetry makes spans", { telemetry: { opentelemetry: {} } }],
@@ -83,6 +83,17 @@ describe("options of a consumer with workers", () => {
       failure: { retry: false },
     });
     expect(structuredClone(crossing)).toEqual(crossing);
+  });
+
+  test.each([
+    [{ url: new URL("http://r:8081/a") }, { url: "http://r:8081/a" }],
+    [
+      { url: "http://r", timeoutMs: 5 },
+      { url: "http://r", timeoutMs: 5 },
+    ],
+    [{ urls: [new URL("http://r"), "http://s"] }, { urls: ["http://r/", "http://s"] }],
+  ])("the addresses of a registry %o cross as texts", (registry, expected) => {
+    expect(resolveWorkersOptions({ ...valid, registry } as never).crossing["registry"]).toEqual(expected);
   });
 
   test("the levels that no logger would write do not cross", () => {

@@ -101,7 +101,8 @@ export function resolveWorkersOptions(options: WorkersOptions): ResolvedWorkersO
   check(given.workers <= maxWorkers, "workers", `at most ${maxWorkers}`, given.workers);
   refuse("driver" in given, "driver", "is a client, which cannot cross to a worker thread");
   refuse(given.telemetry?.opentelemetry !== undefined, "telemetry.opentelemetry", "makes spans on the thread of the handlers");
-  const crossing = Object.fromEntries(Object.entries(given).filter(([name, value]) => !staying.has(name) && value !== undefined));
+  const shareable = Object.entries(given).filter(([name, value]) => !staying.has(name) && value !== undefined);
+  const crossing = withTextAddresses(Object.fromEntries(shareable));
   const found = uncrossable(crossing);
   refuse(found !== null, found?.path ?? "", `is ${found?.what}, which cannot cross to a worker thread`);
   const { workers: _workers, module: _module, resourceLimits = {}, ...shared } = given;
@@ -113,6 +114,20 @@ export function resolveWorkersOptions(options: WorkersOptions): ResolvedWorkersO
     crossing,
     levels: levelsOf(given.logger),
   });
+}
+
+/** The registry's addresses may be texts or instances of `URL`, and only texts can cross. */
+function withTextAddresses(options: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { registry } = options;
+  if (typeof registry !== "object" || registry === null || Object.getPrototypeOf(registry) !== Object.prototype) {
+    return options;
+  }
+  const texts = Object.entries(registry).map(([name, value]) => [name, Array.isArray(value) ? value.map(textOf) : textOf(value)]);
+  return { ...options, registry: Object.fromEntries(texts) };
+}
+
+function textOf(address: unknown): unknown {
+  return address instanceof URL ? address.href : address;
 }
 
 function refuse(isRefused: boolean, path: string, why: string): void {
