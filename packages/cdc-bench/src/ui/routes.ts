@@ -130,8 +130,8 @@ async function startRun({ runForms, runs, looks }: UiParts, request: IncomingMes
     throw new HttpError(409, "A run is being measured: stop it, or wait for its end.");
   }
   // Who looks into a topic takes what is measured from the same broker and the same cores.
-  await looks.close();
-  answerJson(response, 202, await runs.start(form.command, args, isRecorded === true));
+  const run = await runs.start(form.command, args, isRecorded === true, () => looks.close());
+  answerJson(response, 202, run);
 }
 
 async function recordRun({ runs }: UiParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -233,6 +233,7 @@ async function startLook(parts: UiParts, request: IncomingMessage, response: Ser
   const { lookForm, isMaskForced, runs, looks } = parts;
   const { values } = await readBody(request);
   const args = argsOf(lookForm, valuesIn(values));
+  await looks.close(); // a run may begin meanwhile
   if (runs.isRunning) {
     throw new HttpError(409, "A run is being measured, and a look into topics would disturb it: stop it, or wait for its end.");
   }

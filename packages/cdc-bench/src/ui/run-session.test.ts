@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { problemOf, titleOf } from "./run-session.ts";
+import { createRunSession, problemOf, titleOf } from "./run-session.ts";
 
 test("a title is the command line, without what logs in", () => {
   const args = [
@@ -18,4 +18,16 @@ test("a problem is what the program says, without the lines of its log", () => {
   expect(problemOf(`${logged}\n${logged}\n`)).toBe("");
   expect(problemOf(`${logged}\ncdc-bench: cannot reach Kafka.\n${logged}\n`)).toBe("cdc-bench: cannot reach Kafka.");
   expect(problemOf(`MISSED  rate>5\n${`${logged}\n`.repeat(9)}`)).toBe("MISSED  rate>5");
+});
+
+test("a run is measured from the call on, before what it waits for has ended: nobody may begin to look meanwhile", async () => {
+  const runs = createRunSession({} as never, {} as never, {}); // nothing is kept, sent or started
+  let refuse = (_error: Error): void => {};
+  const before = (): Promise<void> => new Promise((_, reject) => (refuse = reject));
+  const started = runs.start("drain", [], false, before);
+  expect(runs.isRunning).toBe(true);
+  await expect(runs.start("drain", [], false, async () => {})).rejects.toThrow("a run is being measured");
+  refuse(new Error("the look did not end"));
+  await expect(started).rejects.toThrow("the look did not end");
+  expect(runs.isRunning).toBe(false);
 });

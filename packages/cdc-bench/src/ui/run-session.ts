@@ -33,8 +33,11 @@ export interface RunSession {
   readonly state: RunState | null;
   readonly points: readonly RunPoint[];
   readonly isRunning: boolean;
-  /** @throws BenchError if a run is measured already */
-  start(command: string, args: readonly string[], isRecorded: boolean): Promise<RunState>;
+  /**
+   * `before`: what is awaited before the command begins. From the call on, a run is measured for everybody who asks.
+   * @throws BenchError if a run is measured already
+   */
+  start(command: string, args: readonly string[], isRecorded: boolean, before: () => Promise<void>): Promise<RunState>;
   stop(): void;
   record(isOn: boolean): void;
   /** Stops, and waits until the command has written what it has. */
@@ -75,12 +78,13 @@ class OneRunAtATime implements RunSession {
     return this.#isStarting || (this.#state !== null && this.#state.status !== "ended");
   }
 
-  async start(command: string, args: readonly string[], isRecorded: boolean): Promise<RunState> {
+  async start(command: string, args: readonly string[], isRecorded: boolean, before: () => Promise<void>): Promise<RunState> {
     if (this.isRunning) {
       throw new BenchError("usage", "a run is being measured: stop it, or wait for its end.");
     }
     this.#isStarting = true;
     try {
+      await before();
       const startedAt = new Date().toISOString();
       const title = titleOf(command, args);
       return this.#begin(await this.#kept.begin({ command, title, startedAt }), args, isRecorded);
