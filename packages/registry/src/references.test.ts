@@ -103,6 +103,24 @@ describe("a schema that refers to others", () => {
     expect(server.requests.length).toBe(61);
   });
 
+  test.each([
+    ["item", "money"],
+    ["money", "item"],
+  ])("takes the version of a name that it meets first, as the registry does: it refers to %s before %s", async (...order) => {
+    // The item was registered when money had one version, and the order when it had two.
+    const versions: Readonly<Record<string, number>> = { item: 1, money: 2 };
+    const server = await serve(
+      answers({
+        "/schemas/ids/7": { schema: "order", references: order.map((name) => ({ name, subject: name, version: versions[name] })) },
+        "/subjects/item/versions/1": { schema: "item 1", references: [{ name: "money", subject: "money", version: 1 }] },
+        "/subjects/money/versions/1": { schema: "money 1" },
+        "/subjects/money/versions/2": { schema: "money 2" },
+      }),
+    );
+    const money = { name: "money", schema: order[0] === "item" ? "money 1" : "money 2" };
+    expect((await createRegistry({ url: server.url }).load(7)).references).toEqual([money, { name: "item", schema: "item 1" }]);
+  });
+
   test("is refused where all of them together weigh more than one answer may", async () => {
     const byPath = holding({ root: ["a", "b"], a: [], b: [] });
     for (const subject of ["a", "b"]) {

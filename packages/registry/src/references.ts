@@ -12,8 +12,10 @@ export interface ReferenceBounds {
 export type FetchVersion<Place extends ReferencePlace> = (link: Place) => Promise<UnresolvedSchema<Place>>;
 
 /**
- * Fetches everything that a schema refers to, directly or through others. Each schema is fetched once, and comes before those that refer to
- * it. Fails at the limits, and at a circle, before it fetches more.
+ * Fetches everything that a schema refers to, directly or through others. Each name is fetched once, and comes before those that refer to
+ * it. Two schemas may mean two versions by one name (`order` refers to `money` 2 and to `item`, and `item` to `money` 1). The first one on the
+ * way counts for all of them, as in the registries, which check and store the schema so: no schema may define a name twice. Fails at the
+ * limits, and at a circle, before it fetches more.
  */
 export async function resolveReferences<Place extends ReferencePlace>(
   id: SchemaId,
@@ -39,7 +41,7 @@ class ReferenceWalk<Place extends ReferencePlace> {
   readonly #id: SchemaId;
   readonly #bounds: ReferenceBounds;
   readonly #fetchVersion: FetchVersion<Place>;
-  readonly #seen = new Set<string>();
+  readonly #names = new Set<string>();
   #bytes = 0;
 
   constructor(id: SchemaId, bounds: ReferenceBounds, fetchVersion: FetchVersion<Place>) {
@@ -49,7 +51,7 @@ class ReferenceWalk<Place extends ReferencePlace> {
   }
 
   async follow(links: readonly Place[], path: readonly string[]): Promise<void> {
-    if (this.#seen.size + links.length > this.#bounds.maxReferences) {
+    if (this.#names.size + links.length > this.#bounds.maxReferences) {
       // Counted before the first of them is fetched. Some may repeat, but a schema with so many is refused without a request.
       this.#checkCount(links);
     }
@@ -70,11 +72,10 @@ class ReferenceWalk<Place extends ReferencePlace> {
     if (path.includes(place)) {
       throw this.#refused(`refers to itself in a circle (${[...path, place].join(", then ")})`);
     }
-    const key = keyOf(link);
-    if (this.#seen.has(key)) {
+    if (this.#names.has(link.name)) {
       return;
     }
-    this.#seen.add(key);
+    this.#names.add(link.name);
     const found = await this.#fetchReferred(link);
     this.addSize(found.schema);
     this.addSize(link.name);
@@ -94,7 +95,7 @@ class ReferenceWalk<Place extends ReferencePlace> {
   }
 
   #checkCount(links: readonly Place[]): void {
-    const all = new Set([...this.#seen, ...links.map(keyOf)]);
+    const all = new Set([...this.#names, ...links.map(({ name }) => name)]);
     if (all.size > this.#bounds.maxReferences) {
       throw this.#refused(`refers to more than ${this.#bounds.maxReferences} other schemas (maxReferences)`);
     }
@@ -103,8 +104,4 @@ class ReferenceWalk<Place extends ReferencePlace> {
   #refused(what: string): RegistryError {
     return new RegistryError("refused", `schema id ${this.#id} ${what}: correct it in the registry, or raise the limit`, { id: this.#id });
   }
-}
-
-function keyOf(link: ReferencePlace): string {
-  return JSON.stringify([link.name, link.subject, link.version]);
 }
