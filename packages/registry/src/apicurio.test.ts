@@ -61,6 +61,23 @@ describe("a registry asked by Apicurio's own API", () => {
     expect(await registry.load("artifact:g%201/addr/1")).toMatchObject({ schemaType: "AVRO", schema: address });
   });
 
+  const nested = (depth: number): object => ({
+    type: "record",
+    name: `R${depth}`,
+    fields: depth === 0 ? [] : [{ name: "inner", type: ["null", nested(depth - 1)] }],
+  });
+  test.each<[string, unknown, string]>([
+    ["records in records", nested(20), "AVRO"],
+    ["a map of Avro", { type: "map", values: "long" }, "AVRO"],
+    ["a primitive of Avro", { type: "long" }, "AVRO"],
+    ["lists in lists", JSON.parse(`${'{"type":"array","items":'.repeat(40)}{}${"}".repeat(40)}`), "JSON"],
+    ["a schema without a type", { $ref: "#/$defs/a" }, "JSON"],
+    ["a map of Connect", { type: "map", keys: { type: "string" }, values: { type: "int32" }, optional: false }, "KCONNECT"],
+  ])("the text of a content hash says its type: %s", async (_what, schema, schemaType) => {
+    const server = await serve(answers({ [`${root}/ids/contentHashes/abc`]: schema, [`${root}/ids/contentHashes/abc/references`]: [] }));
+    expect(await createRegistry({ url: server.url + root }).load("contentHash:abc")).toMatchObject({ schemaType });
+  });
+
   test("a schema that it does not have is not found, by its own words for that", async () => {
     const server = await serve((_, response) => json(response, 404, { name: "ContentNotFoundException", detail: "secret", status: 404 }));
     const error = await failureOf(createRegistry({ url: server.url + root }).load("contentId:7"));

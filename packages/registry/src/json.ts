@@ -6,8 +6,13 @@ const backslash = 0x5c;
 
 /** Parses JSON in UTF-8 of a limited depth. Throws a `SyntaxError` that quotes nothing of the text. */
 export function parseJson(bytes: Uint8Array): unknown {
-  if (depthExceeds(bytes, maxDepth)) {
-    throw new SyntaxError(`JSON nested deeper than ${maxDepth}`);
+  return parseJsonWithin(bytes, maxDepth);
+}
+
+/** The same, for texts that may be nested deeper. */
+export function parseJsonWithin(bytes: Uint8Array, bound: number): unknown {
+  if (depthExceeds(bytes, bound)) {
+    throw new SyntaxError(`JSON nested deeper than ${bound}`);
   }
   try {
     return JSON.parse(parseText(bytes));

@@ -1,20 +1,27 @@
 import type { SchemaType } from "@cdckit/decode";
-import { parseJson } from "./json.ts";
+import { parseJsonWithin } from "./json.ts";
 import { isObject } from "./schema-answer.ts";
 
-const avroTypes: ReadonlySet<unknown> = new Set(["record", "error", "enum", "fixed"]);
-const connectTypes: ReadonlySet<unknown> = new Set(["struct", "int8", "int16", "int32", "int64", "float", "double", "bytes"]);
+/** A struct in a struct takes four levels of a schema's JSON. Deeper than the decoder reads one. */
+const maxDepth = 2_000;
+
+const jsonTypes: ReadonlySet<unknown> = new Set(["object", "array", "string", "number", "integer", "boolean", "null"]);
+const connectTypes: ReadonlySet<unknown> = new Set("struct map array int8 int16 int32 int64 float double bytes".split(" "));
 
 /** The type of a schema by its text, for registries that return a text without its type. */
 export function sniffSchemaType(text: string): SchemaType {
   let schema: unknown;
   try {
-    schema = parseJson(Buffer.from(text, "utf8"));
+    schema = parseJsonWithin(Buffer.from(text, "utf8"), maxDepth);
   } catch {
     return "PROTOBUF"; // texts of the other types are JSON
   }
-  if (!isObject(schema) || avroTypes.has(schema["type"])) {
+  if (!isObject(schema)) {
     return "AVRO"; // a name of a type, or a union
   }
-  return connectTypes.has(schema["type"]) && ("optional" in schema || "field" in schema || "fields" in schema) ? "KCONNECT" : "JSON";
+  const { type } = schema;
+  if (connectTypes.has(type) && ("optional" in schema || "field" in schema || "fields" in schema)) {
+    return "KCONNECT";
+  }
+  return typeof type !== "string" || jsonTypes.has(type) ? "JSON" : "AVRO"; // a type that both have is more often JSON Schema's
 }
