@@ -1,7 +1,7 @@
 import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
 import type { RegisteredSchema } from "../../schema-source.ts";
-import type { JsonSchemaDocuments, JsonSchemaPlace as Place } from "../../json-schema-validator.ts";
+import type { JsonSchemaDocuments, JsonSchemaPlace } from "../../json-schema-validator.ts";
 import { isJsonObject } from "../json/parse.ts";
 import { quoted, schemaInvalid } from "./schema-invalid.ts";
 
@@ -19,6 +19,12 @@ const holdsMap: ReadonlyMap<string, boolean> = new Map([
   ...["propertyNames", "contentSchema"].map((name) => [name, false] as const),
 ]);
 
+/** A schema inside of a text, with the schema around it that has the address of both, or the whole text. */
+export interface Place extends JsonSchemaPlace {
+  /** Where `#` and the pointers after it start. Not found by its address: two texts may give themselves the same one, copied from an example. */
+  readonly resource: unknown;
+}
+
 /** The text of a schema and the texts that it refers to, by all names that references may use. */
 export class SchemaDocuments implements JsonSchemaDocuments {
   readonly root: Place;
@@ -33,21 +39,23 @@ export class SchemaDocuments implements JsonSchemaDocuments {
       );
     }
     for (const reference of references) {
-      const address = resolveAddress(reference.name, nowhere);
+      const name = withoutFragment(reference.name);
+      const address = resolveAddress(name, nowhere);
       const place = this.#enter(parseText(reference.schema), address);
       this.#named.set(address, place);
-      this.#named.set(reference.name, place);
+      this.#named.set(name, place);
     }
     this.root = this.#enter(parseText(schema), nowhere);
     this.#named.set(nowhere, this.root);
   }
 
   /** The schema to which a reference refers. Throws `schema-invalid` if no text has it. */
-  resolve(reference: string, { base }: Place): Place {
+  resolve(reference: string, from: JsonSchemaPlace): Place {
+    const { base, resource } = from as Place; // this class made it, as every place
     const hash = reference.indexOf("#");
     const address = hash < 0 ? reference : reference.slice(0, hash);
     const fragment = hash < 0 ? "" : reference.slice(hash + 1);
-    const start = address === "" ? this.#named.get(base) : this.#document(address, base);
+    const start = address === "" ? { node: resource, base, resource } : this.#document(address, base);
     const found = start === undefined ? undefined : this.#inside(start, fragment);
     if (found === undefined) {
       throw schemaInvalid(
@@ -57,8 +65,8 @@ export class SchemaDocuments implements JsonSchemaDocuments {
     return found;
   }
 
-  inside(node: unknown, place: Place): Place {
-    return placeInside(node, place);
+  inside(node: unknown, place: JsonSchemaPlace): Place {
+    return placeInside(node, place as Place); // this class made it, as every place
   }
 
   #document(address: string, base: string): Place | undefined {
@@ -74,7 +82,7 @@ export class SchemaDocuments implements JsonSchemaDocuments {
 
   /** Adds the names of a text's schemas. */
   #enter(node: unknown, base: string): Place {
-    const place = { node, base: baseOf(node, base) };
+    const place = { node, base: baseOf(node, base), resource: node };
     this.#name(place, maxNesting);
     return place;
   }
@@ -100,8 +108,9 @@ export class SchemaDocuments implements JsonSchemaDocuments {
 }
 
 /** A schema inside of another one. */
-export function placeInside(node: unknown, { base }: Place): Place {
-  return { node, base: baseOf(node, base) };
+export function placeInside(node: unknown, { base, resource }: Place): Place {
+  const inside = baseOf(node, base);
+  return { node, base: inside, resource: inside === base ? resource : node };
 }
 
 function parseText(text: string): unknown {
@@ -140,8 +149,13 @@ function baseOf(node: unknown, base: string): string {
 /** The address that a schema gives itself, without its fragment. Draft 4 writes it as `id`. */
 function ownAddress(node: Record<string, unknown>): string | null {
   const id = own(node, "$id") ?? own(node, "id");
-  const address = typeof id === "string" ? (id.split("#", 1)[0] as string) : ""; // split returns at least one part
+  const address = typeof id === "string" ? withoutFragment(id) : "";
   return address === "" ? null : address;
+}
+
+/** Apicurio names a reference as `$ref` does, with the fragment: `types.json#/definitions/City`. The text that it keeps is the whole one. */
+function withoutFragment(address: string): string {
+  return address.split("#", 1)[0] as string; // split returns at least one part
 }
 
 function anchorsOf(node: Record<string, unknown>): string[] {

@@ -195,6 +195,11 @@ describe("references", () => {
       object({ a: { $ref: "http://b.example/address.json" } }),
       [referenceTo("http://b.example/address.json", address)],
     ],
+    [
+      "a name that has the pointer, as Apicurio names it",
+      object({ a: { $ref: "./all.json#/$defs/address" } }),
+      [referenceTo("./all.json#/$defs/address", { $defs: { address } })],
+    ],
     ["a name with a pointer", object({ a: { $ref: "all.json#/$defs/address" } }), [referenceTo("all.json", { $defs: { address } })]],
     [
       "a name behind a name",
@@ -209,6 +214,20 @@ describe("references", () => {
     ],
   ])("by %s", (_name, schema, references) => {
     expect(fieldsOf(typeOf(schema, references))["a"]).toMatchObject({ kind: "record", name: "Address", fields: [{ name: "zip" }] });
+  });
+
+  test("a pointer leads into its own text, also if another text has the same $id", () => {
+    const $id = "http://example.com/myURI.schema.json"; // that of Confluent's example, which many schemas keep
+    const line = { $id, type: "object", properties: { price: { $ref: "#/$defs/own" } }, $defs: { own: { type: "integer" } } };
+    const order = {
+      $id,
+      type: "object",
+      properties: { line: { $ref: "line.json" }, at: { $ref: "#/$defs/own" } },
+      $defs: { own: address },
+    };
+    const fields = fieldsOf(typeOf(order, [referenceTo("line.json", line)]));
+    expect(fields["at"]).toMatchObject({ kind: "record", name: "Address" });
+    expect(fieldsOf(fields["line"] as Type)["price"]).toEqual({ kind: "long" });
   });
 
   test("two references to one schema are one type", () => {

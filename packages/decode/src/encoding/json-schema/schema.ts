@@ -3,8 +3,7 @@ import type { ResolvedLimits } from "../../options.ts";
 import type { RegisteredSchema } from "../../schema-source.ts";
 import { isJsonObject } from "../json/parse.ts";
 import { type Field, fieldOf, type RecordType, type Type, type UnionType } from "../type.ts";
-import type { JsonSchemaPlace as Place } from "../../json-schema-validator.ts";
-import { own, placeInside, SchemaDocuments } from "./documents.ts";
+import { own, type Place, placeInside, SchemaDocuments } from "./documents.ts";
 import { enumType, scalarType, semanticOf, declaredKinds, unionOf } from "./keywords.ts";
 import { quoted, schemaInvalid } from "./schema-invalid.ts";
 
