@@ -111,8 +111,7 @@ export type Use = "value" | "row" | "column" | "raw";
 
 /** The instructions that read a schema's payload. */
 export function planInstructions(type: Type, options: InstructionOptions): ReadInstruction {
-  const planner = new Planner(options);
-  return type.kind === "record" ? planner.root(type) : planner.instruction(type, options.plan.rows === "self" ? "row" : "value");
+  return new Planner(options).top(type);
 }
 
 /** Plans how the values of a type are read. */
@@ -137,6 +136,17 @@ export class Planner {
     this.#placeholderLength = Buffer.byteLength(placeholder);
     this.#bytesPlaceholder = this.#unavailable.rawBytes;
     this.#textPlaceholder = this.#unavailable.textBytes;
+  }
+
+  /** The whole payload. A record may be optional as a whole: Connect writes such a value as a union with null. */
+  top(type: Type): ReadInstruction {
+    if (type.kind === "record") {
+      return this.root(type);
+    }
+    if (type.kind === "union" && withoutNull(type).kind === "record") {
+      return { kind: "union", branches: type.branches.map((branch) => this.top(branch)) };
+    }
+    return this.instruction(type, this.#options.plan.rows === "self" ? "row" : "value");
   }
 
   /** The record at the top. The plan (`rows`, `skip`, `defer`) names only fields of this record. */

@@ -5,7 +5,7 @@
 import { DecodeError, isDecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
 import { unitsPerSecondOf } from "../../values/time-units.ts";
-import type { Field, MapType, RecordType, Type } from "../type.ts";
+import { type Field, type MapType, type RecordType, type Type, withoutNull } from "../type.ts";
 import { closureReader } from "./closures.ts";
 import { Cursor } from "./cursor.ts";
 import { detailsOf, fieldDetailsOf } from "./details.ts";
@@ -33,10 +33,7 @@ export interface SchemaResolutionOptions extends InstructionOptions {
  * value of the writer's can be read as one of the reader's.
  */
 export function planSchemaResolution(writer: Type, reader: Type, options: SchemaResolutionOptions): ReadInstruction {
-  const projector = new SchemaResolver(options);
-  return writer.kind === "record" && reader.kind === "record"
-    ? projector.root(writer, reader)
-    : projector.instruction(writer, reader, options.plan.rows === "self" ? "row" : "value");
+  return new SchemaResolver(options).top(writer, reader);
 }
 
 /** How many records of both schemas may be nested in each other. */
@@ -63,6 +60,18 @@ class SchemaResolver {
   constructor(options: SchemaResolutionOptions) {
     this.#options = options;
     this.#planner = new Planner(options);
+  }
+
+  /** The whole payload. A record may be optional as a whole, in either schema. */
+  top(writer: Type, reader: Type): ReadInstruction {
+    const wanted = withoutNull(reader);
+    if (writer.kind === "record" && wanted.kind === "record") {
+      return this.root(writer, wanted);
+    }
+    if (writer.kind === "union" && withoutNull(writer).kind === "record") {
+      return { kind: "union", branches: writer.branches.map((branch) => orMismatch(() => this.top(branch, reader))) };
+    }
+    return this.instruction(writer, reader, this.#options.plan.rows === "self" ? "row" : "value");
   }
 
   /** The record at the top. The plan (`rows`, `skip`, `defer`) names only fields of this record. */
@@ -94,11 +103,7 @@ class SchemaResolver {
 
   /** A branch of the writer's that the reader does not accept is an error only if a value of that branch arrives. */
   #branch(writer: Type, reader: Type, use: Use): ReadInstruction {
-    try {
-      return this.instruction(writer, reader, use);
-    } catch (error) {
-      return mismatchInstruction(error);
-    }
+    return orMismatch(() => this.instruction(writer, reader, use));
   }
 
   /** Chooses the first branch of the writer's own type. If there is none, the first branch that the type can be promoted to. */
@@ -316,6 +321,14 @@ function matchFields(writer: RecordType, reader: RecordType): ReadonlyMap<Field,
     }
   }
   return matches;
+}
+
+function orMismatch(plan: () => ReadInstruction): ReadInstruction {
+  try {
+    return plan();
+  } catch (error) {
+    return mismatchInstruction(error);
+  }
 }
 
 /** The instruction that throws this error each time a value arrives. */
