@@ -68,6 +68,18 @@ describe("which message", () => {
     expect(nameOf(nested, { kind: "sorted", index: 4 })).toBe("p.q.B.C");
     expect(nameOf(nested, { kind: "sorted", index: 5 })).toBe("p.q.B.SomeMapEntry");
   });
+
+  test.each([
+    ["tags_", "TagsEntry"],
+    ["_tags", "TagsEntry"],
+    ["a__b", "ABEntry"],
+    ["Some_Map", "SomeMapEntry"],
+    ["x_1", "X1Entry"],
+    ["camelCase", "CamelCaseEntry"],
+  ])("the pairs of the map %s are the message that protoc names so, which counts among the others", (field, entry) => {
+    const schema = `syntax = "proto3"; message M { map<string, string> ${field} = 1; }`;
+    expect(nameOf(schema, { kind: "sorted", index: 1 })).toBe(`M.${entry}`);
+  });
 });
 
 describe("names", () => {

@@ -183,7 +183,7 @@ class Parser {
     const number = this.#number();
     const options = parseFieldOptions(tokens);
     tokens.expect(";");
-    const type = `${name.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())}Entry`; // order_lines: OrderLinesEntry
+    const type = `${name.replace(/(?:^_*|_+)([^_]?)/g, (_, letter: string) => letter.toUpperCase())}Entry`; // order_lines_: OrderLinesEntry, as protoc names it
     const half = { label: null, isGroup: false, oneof: -1 } as const;
     const fields = [
       fieldOf({ ...half, name: "key", number: 1, type: key }, []),
