@@ -1,5 +1,7 @@
+import { recordOf } from "@cdckit/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { createDecoder } from "../decoder.ts";
 import type { CdcEvent, ChangeEvent } from "../event.ts";
 import { Deduplicator, type Positions } from "./deduplicator.ts";
 import { sourcePositions } from "./source-positions.ts";
@@ -34,6 +36,31 @@ describe("a change", () => {
 
   test("at the same position as another is told apart by its key and its operation", () => {
     const events = [at(5, 1, "d"), at(5, 2, "c"), at(5, 2, "c"), at(5, 1, "d")];
+    expect(kept(events)).toEqual(events.slice(0, 2));
+  });
+
+  test("at the same position as another is told apart by an instance of a class in its key, which may have no properties", () => {
+    class Money {
+      readonly #text: string;
+      constructor(unscaled: bigint, scale: number) {
+        this.#text = `${unscaled}e-${scale}`;
+      }
+      toString(): string {
+        return this.#text;
+      }
+    }
+    const schema = {
+      type: "struct",
+      fields: [{ field: "id", type: "bytes", name: "org.apache.kafka.connect.data.Decimal", parameters: { scale: "2" } }],
+    };
+    const decoder = createDecoder({ values: { decimal: (unscaled, scale) => new Money(unscaled, scale) } });
+    const of = (byte: number): CdcEvent => {
+      const key = JSON.stringify({ schema, payload: { id: Buffer.of(byte).toString("base64") } });
+      const source = { connector: "postgresql", name: "s", db: "d", schema: "public", table: "a", txId: 1, lsn: 5 };
+      const value = JSON.stringify({ before: null, after: { a: 1 }, source, op: "u", ts_ms: 1 });
+      return (decoder.decode(recordOf(value, { topic: "s.public.a", key })) as readonly CdcEvent[])[0] as CdcEvent;
+    };
+    const events = [of(1), of(2), of(1)];
     expect(kept(events)).toEqual(events.slice(0, 2));
   });
 
