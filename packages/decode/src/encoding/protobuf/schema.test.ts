@@ -93,6 +93,24 @@ describe("names", () => {
     });
   });
 
+  test("blanks, line ends and comments may stand around the dots of a name", () => {
+    const schema = `syntax = "proto3"; package a /* of */ . b; message T { message U { int32 c = 1; } message V { U u = 1; } }
+      message M {
+        T
+          .U // a name that an editor wrapped
+          x = 1;
+        . a . b.
+          T.U y = 2;
+        map<string, T . U> z = 3;
+      }
+      extend . google.
+        protobuf . FieldOptions { string note = 50000; }`;
+    const pair = joined(field(1, "k"), field(2, field(1, 7)));
+    const bytes = joined(field(1, field(1, 5)), field(2, field(1, 6)), field(3, pair));
+    expect(nameOf(schema, path(1))).toBe("a.b.M");
+    expect(valueOf(twins(schema, { message: path(1) }), bytes)).toEqual({ x: { c: 5 }, y: { c: 6 }, z: { k: { c: 7 } } });
+  });
+
   test("references define the imports of a schema, and may import each other in circles", () => {
     const schema = 'syntax = "proto3"; import "a.proto"; message M { p.A a = 1; }';
     const references = [

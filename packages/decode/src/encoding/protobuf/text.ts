@@ -40,7 +40,7 @@ class Parser {
         tokens.expect(";");
         this.#syntax = "editions";
       } else if (tokens.accept("package")) {
-        packageName = tokens.take("word");
+        packageName = tokens.takePath();
         tokens.expect(";");
       } else if (tokens.accept("import")) {
         this.#skipStatement(); // an import: names are looked up in all files that the registry gave
@@ -126,7 +126,7 @@ class Parser {
   /** Parses `extend`. The message of a group in it belongs to the scope in which `extend` stands. */
   #extend(body: Body, nesting: number): void {
     const tokens = this.#tokens;
-    const extended = tokens.take("word");
+    const extended = tokens.takePath();
     tokens.expect("{");
     const inside: Body = { ...body, fields: [] };
     while (!tokens.accept("}")) {
@@ -160,7 +160,7 @@ class Parser {
       this.#group(body, label, oneof, nesting);
       return;
     }
-    const type = tokens.take("word");
+    const type = tokens.takePath();
     if (type === "map" && tokens.accept("<")) {
       this.#map(body);
       return;
@@ -177,7 +177,7 @@ class Parser {
     const tokens = this.#tokens;
     const key = tokens.take("word");
     tokens.expect(",");
-    const value = tokens.take("word");
+    const value = tokens.takePath();
     tokens.expect(">");
     const name = tokens.take("word");
     const number = this.#number();

@@ -68,6 +68,21 @@ export class Tokens {
     return this.next().text;
   }
 
+  /** Takes a name of parts joined by dots. Blanks, line ends and comments may stand around each dot, as protoc allows. */
+  takePath(): string {
+    let path = this.accept(".") ? "." : "";
+    path += this.take("word");
+    for (;;) {
+      if (this.accept(".")) {
+        path += `.${this.take("word")}`;
+      } else if (this.peek().kind === "word" && this.peek().text.startsWith(".")) {
+        path += this.next().text;
+      } else {
+        return path;
+      }
+    }
+  }
+
   /** The error for a token that cannot stand here. */
   unexpected(expected: string): Error {
     const line = this.#text.slice(0, this.#position).split("\n").length;
