@@ -3,9 +3,10 @@ import type { OutgoingRecord } from "@cdckit/consumer";
 import { neededToWrite, placeOf } from "@cdckit/driver";
 import type { Cluster } from "./cluster.ts";
 import { PlatformaticDriverError } from "./errors.ts";
+import type { Address } from "./link.ts";
 import { codes, codesOf, responseOf } from "./low-level-client.ts";
 import { type ClientRecord, toClientRecord } from "./outgoing.ts";
-import { leaderMoves, type MetadataAnswer, type ProduceAnswer, type ProducerIdAnswer } from "./requests.ts";
+import { coordinatorMoves, leaderMoves, type MetadataAnswer, type ProduceAnswer, type ProducerIdAnswer } from "./requests.ts";
 
 /** How long records may take until every in-sync replica has them. */
 export const writeDeadlineMs = 20_000;
@@ -24,6 +25,8 @@ const passing: ReadonlySet<number> = new Set([
   codes.notEnoughReplicasAfterAppend,
   codes.concurrentTransactions,
 ]);
+/** A broker asks its controller for a thousand producer ids at once. Until it has them, as at its first producer, it says that it is loading. */
+const passingWithoutId: ReadonlySet<number> = new Set([...coordinatorMoves, codes.requestTimedOut]);
 
 /** Who writes: an idempotent producer, perhaps a transactional one. */
 export interface ProducerIdentity extends ProducerIdAnswer {
@@ -168,13 +171,26 @@ export class RecordSender {
   }
 }
 
-/** The id of a producer. One without a transactional id comes from any broker. */
-export async function initProducer(cluster: Cluster, transactionalId: string | null, timeoutMs: number): Promise<ProducerIdAnswer> {
-  const values = [transactionalId, timeoutMs, -1n, -1];
-  if (transactionalId === null) {
-    return cluster.anywhere((at) => cluster.ask<ProducerIdAnswer>(at, "write", "InitProducerId", values, writeDeadlineMs / 2));
+/** The id of a transactional producer. What passes is the caller's to try again. */
+export async function initTransactions(cluster: Cluster, transactionalId: string, timeoutMs: number): Promise<ProducerIdAnswer> {
+  return askForId(cluster, await cluster.coordinator("transaction", transactionalId), [transactionalId, timeoutMs, -1n, -1]);
+}
+
+/** The id of a producer without a transactional id: it comes from any broker. */
+export async function initProducer(cluster: Cluster): Promise<ProducerIdAnswer> {
+  for (const deadline = performance.now() + writeDeadlineMs; ; ) {
+    try {
+      return await cluster.anywhere((at) => askForId(cluster, at, [null, writeDeadlineMs, -1n, -1]));
+    } catch (error) {
+      if (!codesOf(error).some((code) => passingWithoutId.has(code)) || performance.now() > deadline) {
+        throw error;
+      }
+    }
+    await delay(pauseMs, undefined, { signal: cluster.closed });
   }
-  const at = await cluster.coordinator("transaction", transactionalId);
+}
+
+function askForId(cluster: Cluster, at: Address, values: readonly unknown[]): Promise<ProducerIdAnswer> {
   return cluster.ask<ProducerIdAnswer>(at, "write", "InitProducerId", values, writeDeadlineMs / 2);
 }
 

@@ -12,7 +12,7 @@ import { reasonOf } from "./explain-failure.ts";
 import type { GroupMember, Identity } from "./group-member.ts";
 import { codes, codesOf } from "./low-level-client.ts";
 import type { ClientRecord } from "./outgoing.ts";
-import { initProducer, type ProducerIdentity, RecordSender, writeDeadlineMs } from "./record-sender.ts";
+import { initTransactions, type ProducerIdentity, RecordSender, writeDeadlineMs } from "./record-sender.ts";
 import { coordinatorMoves, type RequestName } from "./requests.ts";
 import { fencedCodes, writeFailures } from "./write-failures.ts";
 
@@ -93,7 +93,7 @@ export class Transactions {
     }
     const { cluster } = this.#parts;
     const transactionalId = this.#transactionalId;
-    const made = await this.#untilPassed(transactionalId, () => initProducer(cluster, transactionalId, transactionTimeoutMs));
+    const made = await this.#untilPassed(transactionalId, () => initTransactions(cluster, transactionalId, transactionTimeoutMs));
     givenUp.throwIfAborted(); // the next transaction opens a producer of its own, which must not be replaced by this one
     const identity = { ...made, transactionalId };
     this.#opened = { identity, sender: new RecordSender(cluster, identity) };

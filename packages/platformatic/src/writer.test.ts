@@ -1,6 +1,7 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Cluster } from "./cluster.ts";
+import { codes } from "./low-level-client.ts";
 import { Writer } from "./writer.ts";
 
 /** A writer, and what it asks its cluster: requests with the ids of their producers. `answers`: to such a request; what is left out is answered at once. */
@@ -83,4 +84,18 @@ test("a write that was given up while it looked for leaders is not sent afterwar
   goOn();
   await vi.advanceTimersByTimeAsync(0);
   expect(log).toEqual(["0 InitProducerId"]);
+});
+
+test("a broker that has no producer id yet, as for the first producer after its start, is asked again", async () => {
+  const answers = [Object.assign(new Error("the coordinator is loading"), { apiCode: codes.coordinatorLoading })];
+  const { send, log } = setUp({
+    "0 InitProducerId": () => {
+      const [failure] = answers.splice(0);
+      return failure === undefined ? undefined : Promise.reject(failure);
+    },
+  });
+  const sent = send();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(await sent).toBe("written");
+  expect(log).toEqual(["0 InitProducerId", "1 InitProducerId", "1 Produce"]);
 });

@@ -51,7 +51,7 @@ export class Writer {
 
   /** `givenUp`: its caller was told that it failed. */
   async #write(records: readonly OutgoingRecord[], givenUp: AbortSignal): Promise<void> {
-    const sender = this.#sender ?? new RecordSender(this.#cluster, await initProducer(this.#cluster, null, writeDeadlineMs));
+    const sender = this.#sender ?? new RecordSender(this.#cluster, await initProducer(this.#cluster));
     givenUp.throwIfAborted(); // the next write has a producer of its own, which must not be replaced by this one
     this.#sender = sender;
     await sender.write(await sender.place(records), givenUp);
