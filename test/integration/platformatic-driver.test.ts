@@ -4,9 +4,11 @@ import { inspect } from "node:util";
 import { createConsumer, type DriverSession, type DriverSink, type Logger, type PartitionAssignment, silentLogger } from "@cdckit/consumer";
 import { isPlatformaticDriverError, platformatic, type PlatformaticOptions } from "@cdckit/platformatic";
 import { ProbeSink } from "@cdckit/testkit";
+import type * as one from "@platformatic/kafka";
 import { Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runKafkaTool } from "../../scripts/stack/kafka.mjs";
+import { waitUntil } from "../../scripts/stack/wait.mjs";
 import { platformaticClients, withoutTwo } from "./platformatic-clients.ts";
 import { missingForKafka, password, type SecuredKafka, startSecuredKafka, username } from "./secured-kafka.ts";
 import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
@@ -158,6 +160,46 @@ for (const { major, ...client } of platformaticClients) {
       expect(offsets?.partitions.reduce((sum, { offset }) => sum + Math.max(0, Number(offset)), 0)).toBe(messages.length);
     });
 
+    test("fetches that name topics, as before Kafka 3.1: a topic that is recreated while its partition is paused is read from its start", async () => {
+      const topic = await topicOf(1);
+      const producer = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING }).producer();
+      await producer.connect();
+      const write = (value: string, count: number) => producer.send({ topic, messages: Array.from({ length: count }, () => ({ value })) });
+      await write("old", 4);
+      const { fetchesByName, isFetching } = withFetchesByName((await (client.client?.() ?? import("@platformatic/kafka"))) as typeof one);
+      const sink = new ProbeSink();
+      const driver = platformatic({ ...fast, client: fetchesByName });
+      const subscription = {
+        groupId: uniqueName("group"),
+        topics: [topic],
+        from: "earliest",
+        lostRange: "earliest",
+        logger: silentLogger,
+      } as const;
+      const session = await driver.connect(subscription, sink);
+      await sink.until(({ records }) => records.length === 4);
+      session.pause(sink.held);
+      await waitUntil({ what: "the end of the fetch", check: async () => !isFetching(), deadlineMs: 30_000, everyMs: 10 });
+      await admin.deleteTopics({ topics: [topic] });
+      await createTopics(admin, [{ topic }]);
+      await write("new", 8);
+      await producer.disconnect();
+      session.resume(sink.held);
+      await sink.until(({ records }) => records.some(({ value, offset }) => textOf(value) === "new" && offset === 7n));
+      await session.close(5_000);
+      expect(sink.records.flatMap(({ value, offset }) => (textOf(value) === "new" ? offset : []))).toEqual([
+        0n,
+        1n,
+        2n,
+        3n,
+        4n,
+        5n,
+        6n,
+        7n,
+      ]);
+      expect(sink.losses).toHaveLength(1);
+    });
+
     test("a start without a broker says which address refuses, within seconds", async () => {
       expect(await startFailure({ brokers: ["127.0.0.1:1"], ...client })).toMatchObject({
         code: "brokers-unreachable",
@@ -267,6 +309,21 @@ describe.skipIf(skipReason !== "")("a secured broker", { meta: { skipReason } },
     });
   }
 });
+
+/** The client without fetches that name topics by their ids. */
+function withFetchesByName(client: typeof one) {
+  let underWay = 0;
+  const createAPI = (key: number, version: number, request: never, parse: never): object => {
+    const api = client.createAPI(key, version, request, parse) as unknown as { async: (...values: unknown[]) => Promise<unknown> };
+    const async = (...values: unknown[]): Promise<unknown> => {
+      underWay++;
+      return api.async(...values).finally(() => underWay--);
+    };
+    return { ...api, async };
+  };
+  const others = Object.entries(client).filter(([name]) => !/^fetchV1[3-9]$/.test(name));
+  return { fetchesByName: { ...Object.fromEntries(others), createAPI }, isFetching: () => underWay > 0 };
+}
 
 function textOf(bytes: Uint8Array | null): string {
   return bytes === null ? "NULL" : Buffer.from(bytes).toString("utf8");

@@ -9,6 +9,8 @@ export interface Fetched {
   readonly byteLength: number;
   /** Null if the headers of its batches cannot be right. Nothing is fetched ahead then. */
   readonly end: bigint | null;
+  /** It may be handed over: its topic was checked, and what reading it needs is loaded. */
+  isReady: boolean;
 }
 
 /** From this offset on, what was handed over was written in this leader epoch; -1 if that is not known. */

@@ -69,6 +69,7 @@ test("a partition is read with the throttle time, its aborted transactions and t
     partitions: [
       {
         topic: Buffer.from(topicId, "hex").toString("base64url"),
+        isByName: false,
         partition: 2,
         errorCode: 0,
         lastStableOffset: 8n,
@@ -85,7 +86,7 @@ test("a log that was truncated says where it diverges, and a new leader beside i
   const tags = "02" + "000d" + "00000004" + int64(5) + "00" + "0109" + "00000001" + "00000007" + "00";
   const bytes = head + "02" + "0274" + "02" + places("0000", "00", "00", tags) + "00" + "00";
   const [partition] = parseFetchResponse(1, 1, 12, new PlainReader(Buffer.from(bytes, "hex"))).partitions;
-  expect([partition?.topic, partition?.divergesAt, partition?.bytes.length]).toEqual(["t", 5n, 0]);
+  expect([partition?.topic, partition?.isByName, partition?.divergesAt, partition?.bytes.length]).toEqual(["t", true, 5n, 0]);
 });
 
 const belowZero = "f6ffffff0f"; // -10

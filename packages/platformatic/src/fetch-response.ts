@@ -8,6 +8,8 @@ import { topicIdText } from "./topic-id-text.ts";
 export interface FetchedPartition {
   /** The topic's id, as assignments have it; its name in fetches by name. */
   readonly topic: string;
+  /** It was fetched by the topic's name. The broker does not tell then whether the topic is another one of that name. */
+  readonly isByName: boolean;
   readonly partition: number;
   readonly errorCode: number;
   /** The offset after the last record of which it is certain that no transaction aborts it. */
@@ -46,16 +48,17 @@ export function parseFetchResponse(_correlationId: number, _apiKey: number, vers
   reader.readInt32(); // session id: fetches have no session
   const partitions: FetchedPartition[] = [];
   for (let topics = compactLength(reader); topics > 0; topics--) {
-    const topic = version >= fetchesByIdFrom ? (topicIdText(reader.readUUID()) ?? "") : reader.readString();
+    const isByName = version < fetchesByIdFrom;
+    const topic = isByName ? reader.readString() : (topicIdText(reader.readUUID()) ?? "");
     for (let count = compactLength(reader); count > 0; count--) {
-      partitions.push(parsePartition(reader, topic));
+      partitions.push({ topic, isByName, ...parsePartition(reader) });
     }
     readTags(reader);
   }
   return { errorCode, throttleMs, partitions };
 }
 
-function parsePartition(reader: ResponseReader, topic: string): FetchedPartition {
+function parsePartition(reader: ResponseReader): Omit<FetchedPartition, "topic" | "isByName"> {
   const partition = reader.readInt32();
   const errorCode = reader.readInt16();
   reader.readInt64(); // high watermark
@@ -71,7 +74,7 @@ function parsePartition(reader: ResponseReader, topic: string): FetchedPartition
   const bytes = length === 0 ? noBytes : reader.buffer.slice(reader.position, reader.position + length);
   reader.skip(length);
   const divergesAt = readTags(reader);
-  return { topic, partition, errorCode, lastStableOffset, abortedTransactions, preferredReplica, bytes, divergesAt };
+  return { partition, errorCode, lastStableOffset, abortedTransactions, preferredReplica, bytes, divergesAt };
 }
 
 /** The length of a compact array, whose elements take a byte at least, or of compact bytes; 0 for null. */

@@ -78,7 +78,7 @@ test("what becomes free meanwhile is not asked of a broker that throttles, eithe
 
 test("partitions of which nothing is sent because of the quota are reported, and those whose records come are not, though slowly", async () => {
   const ofOne = { lastStableOffset: 0n, abortedTransactions: [], divergesAt: null, preferredReplica: -1, bytes: Buffer.alloc(0) };
-  const sent = [{ topic: "t", partition: 2, errorCode: 0, ...ofOne }];
+  const sent = [{ topic: "t", isByName: true, partition: 2, errorCode: 0, ...ofOne }];
   const { fetcher, throttled } = setUp(async (node) => ({ ...emptyAnswer, throttleMs: 20_000, partitions: node === 2 ? sent : [] }));
   fetcher.wake();
   await vi.advanceTimersByTimeAsync(100);

@@ -41,9 +41,9 @@ export class HandOver {
     }
   }
 
-  /** The next set, decompressed and checked; null if nothing is left, or if it cannot be read. */
+  /** The next set, decompressed and checked; null if nothing is ready, or if it cannot be read. */
   #next(held: Held): RecordSet<PartitionAssignment> | null {
-    for (let fetched = held.ahead[0]; fetched !== undefined; fetched = held.ahead[0]) {
+    for (let fetched = held.ahead[0]; fetched?.isReady === true; fetched = held.ahead[0]) {
       try {
         const set = fetched.sets.read();
         if (set !== null) {

@@ -1,9 +1,10 @@
 import { silentLogger } from "@cdckit/consumer";
 import { ProbeSink } from "@cdckit/testkit";
 import { expect, test } from "vitest";
-import { type Held, heldPartitions } from "./assignments.ts";
+import { type Held, heldPartitions, placeAt } from "./assignments.ts";
 import { explainFailure } from "./explain-failure.ts";
 import type { FetchedPartition } from "./fetch-response.ts";
+import { HandOver } from "./hand-over.ts";
 import { codes } from "./low-level-client.ts";
 import { PartitionReader, type PartitionReaderParts } from "./partition-reader.ts";
 
@@ -32,7 +33,14 @@ function setUp() {
 }
 
 function answer({ assignment: { topic, partition } }: Held, errorCode: number): FetchedPartition {
-  const nothing = { lastStableOffset: 0n, abortedTransactions: [], divergesAt: null, preferredReplica: -1, bytes: Buffer.alloc(0) };
+  const nothing = {
+    isByName: false,
+    lastStableOffset: 0n,
+    abortedTransactions: [],
+    divergesAt: null,
+    preferredReplica: -1,
+    bytes: Buffer.alloc(0),
+  };
   return { topic, partition, errorCode, ...nothing };
 }
 
@@ -54,4 +62,45 @@ test.each([
   take(code);
   take(0);
   expect(seen).toEqual([`waits: [partition-unavailable] a fetch of rows[3] was answered with ERROR_${code}`, "leaders", "read"]);
+});
+
+/** A partition whose topic has an id, what is done with bytes that were fetched of it, and the end of the check of its topic. */
+function setUpCheck() {
+  const did: string[] = [];
+  const assignments = heldPartitions();
+  assignments.add([{ topic: "rows", partition: 3 }]);
+  const [held] = assignments.all() as [Held];
+  Object.assign(held, { isStarting: false });
+  held.assignment.topicId = "id";
+  placeAt(held, 0n);
+  let checked = (): void => {};
+  const topicCheck = {
+    isDue: true,
+    followBatch: () => void did.push("followed"),
+    look: () => {
+      did.push("checked");
+      return new Promise<void>((resolve) => (checked = resolve));
+    },
+  };
+  const unreadable = (): void => void did.push("read"); // one byte is no batch
+  const handOver = new HandOver({ sink: new ProbeSink(), assignments, unreadable, wake: () => {} });
+  const parts = { topicCheck, waits: { end: () => {} }, decompression: {}, ready: (one: Held) => handOver.goOn(one) };
+  const reader = new PartitionReader(parts as unknown as PartitionReaderParts); // as much as is asked
+  const take = (isByName: boolean): void => reader.take(held, { ...answer(held, 0), isByName, bytes: Buffer.alloc(1) }, 0n);
+  return { did, take, askForMore: () => handOver.goOn(held), checked: () => checked() };
+}
+
+test("what was fetched by the topic's name waits for a check, also if the consumer wants more before: it may be of another topic", async () => {
+  const { did, take, askForMore, checked } = setUpCheck();
+  take(true);
+  askForMore();
+  expect(did).toEqual(["followed", "checked"]);
+  checked();
+  await expect.poll(() => did).toEqual(["followed", "checked", "read"]);
+});
+
+test("what was fetched by the topic's id is handed over at once: the broker refuses the fetch of another topic", () => {
+  const { did, take } = setUpCheck();
+  take(false);
+  expect(did).toEqual(["read"]);
 });

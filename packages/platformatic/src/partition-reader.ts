@@ -11,8 +11,8 @@ import {
   type TopicCheck,
   whileHeld,
 } from "@cdckit/driver";
-import { createRecordSetReader, type DecompressOptions, isRecordBatchError, type RecordSetReader } from "@cdckit/record-batch";
-import { epochBefore, type Held, placeAt } from "./assignments.ts";
+import { createRecordSetReader, type DecompressOptions, isRecordBatchError } from "@cdckit/record-batch";
+import { epochBefore, type Fetched, type Held, placeAt } from "./assignments.ts";
 import { makeError } from "./errors.ts";
 import type { FetchedPartition } from "./fetch-response.ts";
 import type { Leaders } from "./leaders.ts";
@@ -60,8 +60,7 @@ export class PartitionReader {
     }
     this.#parts.waits.end(held);
     if (bytes.length > 0) {
-      const sets = this.#queue(held, fetched, fromOffset);
-      this.#check(held, sets.prepare());
+      this.#check(held, this.#queue(held, fetched, fromOffset), fetched.isByName);
     }
   }
 
@@ -87,37 +86,42 @@ export class PartitionReader {
     await this.#parts.leaders.refresh();
   }
 
-  #queue(
-    held: Held,
-    { bytes, abortedTransactions, lastStableOffset }: FetchedPartition,
-    fromOffset: bigint,
-  ): RecordSetReader<PartitionAssignment> {
+  #queue(held: Held, { bytes, abortedTransactions, lastStableOffset }: FetchedPartition, fromOffset: bigint): Fetched {
     const { topic, partition } = held.assignment;
     const assignment: PartitionAssignment = held.assignment;
     const highWatermark = lastStableOffset < 0n ? null : lastStableOffset;
     const records = { topic, partition, assignment, bytes, fromOffset, abortedTransactions, highWatermark };
     const sets = createRecordSetReader(records, this.#parts.decompression);
     const end = sets.end(); // the next fetch is sent before these batches are decompressed and checked
-    held.ahead.push({ sets, byteLength: bytes.length, end: end?.nextOffset ?? null });
+    const queued: Fetched = { sets, byteLength: bytes.length, end: end?.nextOffset ?? null, isReady: false };
+    held.ahead.push(queued);
     if (end !== null) {
       held.fetchFrom = end.nextOffset;
       held.lastEpoch = end.leaderEpoch ?? -1;
     }
-    return sets;
+    return queued;
   }
 
-  /** A fetch by id is refused if the topic is another one. Brokers without topic ids do not tell, so the topic is checked first. */
-  #check(held: Held, preparation: Promise<void> | null): void {
-    const { topicCheck, ready } = this.#parts;
-    const isByName = held.assignment.topicId === null;
-    if (isByName) {
+  /**
+   * A fetch by id is refused if the topic is another one. One by name is answered with the records of the other topic (brokers before Kafka 3.1
+   * know no other fetch), so the topic is checked first. Nothing is to be compared if the brokers have no topic ids.
+   */
+  #check(held: Held, queued: Fetched, isByName: boolean): void {
+    const { topicCheck } = this.#parts;
+    const isUnsure = isByName && held.assignment.topicId !== null;
+    if (isUnsure) {
       topicCheck.followBatch();
     }
-    const look = isByName && topicCheck.isDue ? topicCheck.look() : null;
+    const look = isUnsure && topicCheck.isDue ? topicCheck.look() : null;
+    const preparation = queued.sets.prepare();
+    const ready = (): void => {
+      queued.isReady = true;
+      this.#parts.ready(held);
+    };
     if (look === null && preparation === null) {
-      ready(held);
+      ready();
     } else {
-      void Promise.all([look, preparation]).then(() => ready(held));
+      void Promise.all([look, preparation]).then(ready);
     }
   }
 
