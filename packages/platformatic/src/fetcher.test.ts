@@ -7,8 +7,11 @@ import { Fetcher } from "./fetcher.ts";
 import type { Leaders } from "./leaders.ts";
 import { resolvePlatformaticOptions } from "./options.ts";
 
-/** A fetcher of partitions 0 and 1, which node 1 leads, and of partition 2, which node 2 leads. `answerOf`: to the fetches of a node, by their number. */
-function setUp(answerOf: (node: number, fetch: number) => Promise<FetchResponse>) {
+/**
+ * A fetcher of partitions 0 and 1, which node 1 leads, and of partition 2, which node 2 leads. They started without an id of their topic. `answerOf`: to
+ * the fetches of a node, by their number. `topicId`: what brokers say of it now.
+ */
+function setUp(answerOf: (node: number, fetch: number) => Promise<FetchResponse>, topicId: string | null = null) {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const assignments = heldPartitions();
@@ -28,7 +31,7 @@ function setUp(answerOf: (node: number, fetch: number) => Promise<FetchResponse>
     send: ({ port: node }: { readonly port: number }) => answerOf(node, (counts[node] = (counts[node] ?? 0) + 1)),
   } as unknown as Cluster; // as much as is called
   const leaders = {
-    of: (_: string, partition: number) => ({ node: partition === 2 ? 2 : 1, epoch: 0, topicId: null }),
+    of: (_: string, partition: number) => ({ node: partition === 2 ? 2 : 1, epoch: 0, topicId }),
     isFresh: true,
     refresh: async () => {},
   } as unknown as Leaders;
@@ -83,4 +86,11 @@ test("partitions of which nothing is sent because of the quota are reported, and
   fetcher.wake();
   await vi.advanceTimersByTimeAsync(100);
   expect(throttled).toEqual(["0: 20000", "1: 20000"]);
+});
+
+test("a topic that gets an id while it is read, as in an upgrade from Kafka 2.7, is read on: nothing says that it is another one", async () => {
+  const { fetcher, fetches } = setUp(() => never, "an id");
+  fetcher.wake();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(fetches()).toEqual([1, 1]);
 });

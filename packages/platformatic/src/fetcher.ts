@@ -1,5 +1,5 @@
 import type { Logger } from "@cdckit/consumer";
-import { isRead } from "@cdckit/driver";
+import { isOfAnotherTopic, isRead } from "@cdckit/driver";
 import type { Held, HeldPartitions } from "./assignments.ts";
 import { aheadBytes } from "./assignments.ts";
 import type { Cluster, Purpose } from "./cluster.ts";
@@ -109,7 +109,7 @@ export class Fetcher {
         wakeInMs = Math.min(wakeInMs, held.retryAtMs - nowMs);
       } else if (leader === undefined) {
         needsLeaders = true;
-      } else if (leader.topicId !== held.assignment.topicId) {
+      } else if (isOfAnotherTopic(leader, held.assignment)) {
         held.retryAtMs = nowMs + failurePauseMs;
         wakeInMs = Math.min(wakeInMs, failurePauseMs);
         this.#parts.otherTopic(held);
