@@ -3,6 +3,7 @@ import type { OutgoingRecord } from "@cdckit/consumer";
 import { neededToWrite, placeOf } from "@cdckit/driver";
 import type { Cluster } from "./cluster.ts";
 import { PlatformaticDriverError } from "./errors.ts";
+import { isRefusal } from "./explain-failure.ts";
 import type { Address } from "./link.ts";
 import { codes, codesOf, responseOf } from "./low-level-client.ts";
 import { type ClientRecord, toClientRecord } from "./outgoing.ts";
@@ -77,7 +78,7 @@ export class RecordSender {
 
   async #writeBatches(records: readonly ClientRecord[], deadline: number, givenUp: AbortSignal): Promise<void> {
     for (let left = records; left.length > 0; ) {
-      const metadata = await this.#cluster.metadata([...new Set(left.map(({ topic }) => topic))]);
+      const metadata = await this.#metadata([...new Set(left.map(({ topic }) => topic))], deadline);
       givenUp.throwIfAborted();
       const failures: unknown[] = [];
       const done = new Set<string>();
@@ -93,7 +94,7 @@ export class RecordSender {
       left = left.filter(({ topic, partition }) => !done.has(placeOf(topic, partition)));
       const final = failures.find((failure) => codesOf(failure).some((code) => !passing.has(code)));
       if (final !== undefined || (left.length > 0 && performance.now() > deadline)) {
-        throw (final ?? failures[0] ?? new PlatformaticDriverError("send-failed", `no answer within ${writeDeadlineMs} ms`)) as Error;
+        throw (final ?? failures[0] ?? noLeader(left)) as Error;
       }
       if (left.length > 0) {
         await delay(pauseMs, undefined, { signal: this.#cluster.closed });
@@ -151,8 +152,9 @@ export class RecordSender {
   }
 
   async #partitionCounts(topics: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const answerDeadline = performance.now() + writeDeadlineMs;
     for (const deadline = performance.now() + missingDeadlineMs; ; ) {
-      const metadata = await this.#cluster.metadata(topics);
+      const metadata = await this.#metadata(topics, answerDeadline);
       const hidden = metadata.topics.flatMap(({ name, errorCode }) => (errorCode === codes.topicAuthorization ? (name ?? []) : []));
       if (hidden.length > 0) {
         const detail = `the brokers do not say whether there is a topic ${hidden.join(", ")}`;
@@ -169,6 +171,19 @@ export class RecordSender {
       await delay(pauseMs, undefined, { signal: this.#cluster.closed });
     }
   }
+
+  #metadata(topics: readonly string[], deadline: number): Promise<MetadataAnswer> {
+    return untilAnswered(this.#cluster, deadline, () => this.#cluster.metadata(topics));
+  }
+}
+
+/** Nobody was asked to write the records, because their partitions have no leaders. */
+function noLeader([first]: readonly ClientRecord[]): PlatformaticDriverError {
+  const place = `${first?.topic ?? ""}[${first?.partition ?? ""}]`;
+  return new PlatformaticDriverError(
+    "send-failed",
+    `no broker leads ${place}: those that have its replicas have been down for ${writeDeadlineMs} ms`,
+  );
 }
 
 /** The id of a transactional producer. What passes is the caller's to try again. */
@@ -177,12 +192,25 @@ export async function initTransactions(cluster: Cluster, transactionalId: string
 }
 
 /** The id of a producer without a transactional id: it comes from any broker. */
-export async function initProducer(cluster: Cluster): Promise<ProducerIdAnswer> {
-  for (const deadline = performance.now() + writeDeadlineMs; ; ) {
+export function initProducer(cluster: Cluster): Promise<ProducerIdAnswer> {
+  const ask = (): Promise<ProducerIdAnswer> => cluster.anywhere((at) => askForId(cluster, at, [null, writeDeadlineMs, -1n, -1]));
+  return untilAnswered(cluster, performance.now() + writeDeadlineMs, ask, passingWithoutId);
+}
+
+/** What brokers answer. If none of them answers, they are asked again until the deadline. `passing`: answers after which they are, too. */
+async function untilAnswered<T>(
+  cluster: Cluster,
+  deadline: number,
+  ask: () => Promise<T>,
+  passing: ReadonlySet<number> = new Set(),
+): Promise<T> {
+  for (;;) {
     try {
-      return await cluster.anywhere((at) => askForId(cluster, at, [null, writeDeadlineMs, -1n, -1]));
+      return await ask();
     } catch (error) {
-      if (!codesOf(error).some((code) => passingWithoutId.has(code)) || performance.now() > deadline) {
+      const found = codesOf(error);
+      const mayPass = found.length === 0 ? !isRefusal(error) : found.some((code) => passing.has(code));
+      if (!mayPass || performance.now() > deadline) {
         throw error;
       }
     }

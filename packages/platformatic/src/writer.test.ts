@@ -4,7 +4,10 @@ import type { Cluster } from "./cluster.ts";
 import { codes } from "./low-level-client.ts";
 import { Writer } from "./writer.ts";
 
-/** A writer, and what it asks its cluster: requests with the ids of their producers. `answers`: to such a request; what is left out is answered at once. */
+/**
+ * A writer, and what it asks its cluster: requests with the ids of their producers. `answers`: to such a request, or to `metadata`: who leads the
+ * partition; what is left out is answered at once.
+ */
 function setUp(answers: Readonly<Record<string, () => unknown>>) {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
@@ -21,11 +24,12 @@ function setUp(answers: Readonly<Record<string, () => unknown>>) {
     return answerOf[name]?.(producerId);
   };
   const metadata = async () => {
-    await answers["metadata"]?.();
-    return { topics: [{ name: "t", partitions: [{ partitionIndex: 0, leaderId: 1 }] }] };
+    const leaderId = (await answers["metadata"]?.()) ?? 1;
+    return { topics: [{ name: "t", partitions: [{ partitionIndex: 0, leaderId }] }] };
   };
   const at = { host: "broker", port: 1 };
-  const cluster = { ask, metadata, node: () => at, anywhere: (one: (to: typeof at) => unknown) => one(at) } as unknown as Cluster; // as much as is called
+  const node = (id: number) => (id < 0 ? undefined : at);
+  const cluster = { ask, metadata, node, anywhere: (one: (to: typeof at) => unknown) => one(at) } as unknown as Cluster; // as much as is called
   const writer = new Writer(cluster, new AbortController().signal);
   const record: OutgoingRecord = { topic: "t", key: null, value: Buffer.from("v"), headers: [], partition: 0 };
   const send = (): Promise<string> =>
@@ -98,4 +102,30 @@ test("a broker that has no producer id yet, as for the first producer after its 
   await vi.advanceTimersByTimeAsync(1_000);
   expect(await sent).toBe("written");
   expect(log).toEqual(["0 InitProducerId", "1 InitProducerId", "1 Produce"]);
+});
+
+test("brokers that do not answer for some seconds are asked again, and one that refuses the login is not", async () => {
+  const failures = [new Error("connect ECONNREFUSED"), new Error("connect ECONNREFUSED")];
+  const refused = Object.assign(new Error("SASL authentication failed"), { code: "PLT_KFK_AUTHENTICATION" });
+  const failNext = (): unknown => {
+    const [failure] = failures.splice(0, 1);
+    return failure === undefined ? undefined : Promise.reject(failure);
+  };
+  const { send, log } = setUp({ "0 InitProducerId": failNext, metadata: failNext });
+  const sent = send();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(await sent).toBe("written");
+  expect(log).toEqual(["0 InitProducerId", "1 InitProducerId", "1 Produce"]);
+  failures.push(refused);
+  expect(await send()).toContain("SASL authentication failed");
+});
+
+test("a partition that has no leader for too long is an error that says so", async () => {
+  const { send, log } = setUp({ metadata: () => -1 });
+  const sent = send();
+  await vi.advanceTimersByTimeAsync(21_000);
+  expect(await sent).toBe(
+    "[send-failed] writing to t failed: no broker leads t[0]: those that have its replicas have been down for 20000 ms",
+  );
+  expect(log).toEqual(["0 InitProducerId"]);
 });
