@@ -15,7 +15,7 @@ const rowDecoder: Decoder = {
       .toString()
       .split(":");
     const ref = { topic: batch.topic, partition: batch.partition, offset: batch.offsetAt(record) };
-    const kind = name === "heartbeat" ? "heartbeat" : "row";
+    const kind = name === "heartbeat" ? "heartbeat" : name === batch.topic ? "tombstone" : "row";
     return [{ kind, table: { schema: "s", name }, row, schemaId: null, record: ref } as unknown as CdcEvent]; // what is read of it
   },
   explain: () => Promise.reject(new Error("not used")),
@@ -166,6 +166,13 @@ describe("a sink", () => {
     expect(first.rows).toEqual(rows);
     expect(first.batches.slice(0, 2)).toEqual([5, 5]);
     expect(second.rows).toEqual(["a", "b", "c"]);
+  });
+
+  test("halts at a tombstone of which nothing says whose it is, at once and with that reason", async () => {
+    const setup = brokerWith(["orders:1", "items:2", "t:"]);
+    const consumer = join(setup).to(new MemoryTables().sink(setup.clock), { tables: ["s.orders"] });
+    await expect(setup.clock.run(consumer.run())).rejects.toMatchObject({ code: "table-unknown", at: { topic: "t", offset: 2n } });
+    expect(consumer.health().counts.retries).toBe(0);
   });
 
   test("that is slow does not hold up a fast one, and the commit waits for the slow one", async () => {

@@ -262,3 +262,8 @@ function isTransient(state: string): boolean {
 export function isConflict(error: unknown): boolean {
   return isPostgresSinkError(error) && error.cause instanceof PostgresRefusal && /^23(505|P01)$/.test(error.cause.code);
 }
+
+/** Whether a table is not as the rows need it. */
+export function isMismatch(error: unknown): boolean {
+  return isPostgresSinkError(error) && error.code === "schema-mismatch";
+}

@@ -2,7 +2,7 @@ import process from "node:process";
 import type { OffsetCommit, PartitionAssignment, Sink, SinkBatch } from "@cdckit/consumer";
 import type { SchemaSeen, TombstoneEvent } from "@cdckit/decode";
 import { Checkpoints } from "./checkpoints.ts";
-import { isConflict, PostgresSinkError } from "./errors.ts";
+import { isConflict, isMismatch, PostgresSinkError } from "./errors.ts";
 import { hostOf } from "./host.ts";
 import { type PostgresOptions, type PostgresPool, type ResolvedPostgresOptions, resolvePostgresOptions } from "./options.ts";
 import { ownPool } from "./own-pool.ts";
@@ -81,6 +81,8 @@ class RowSink implements PostgresSink {
    * Only the last state of each row is written, and rows of one form together. So a row may get a unique value before the row that had it has given
    * it up: 1 becomes "a" (as it was), 2 gives up "b", 1 becomes "b". No order of last states is free of this: two rows may swap their values over
    * a third value. If rows are in each other's way, the transaction is rolled back, and every change is written in its own order.
+   *
+   * If a table does not fit, what is remembered of it may be what it was: somebody has altered it meanwhile. The second attempt looks at it again.
    */
   async apply(batch: SinkBatch): Promise<void> {
     this.#notePartition(batch.assignment);
@@ -92,10 +94,11 @@ class RowSink implements PostgresSink {
     try {
       await this.#applyTables(pool, batch, tables);
     } catch (error) {
-      if (batch.events.length < 2 || !isConflict(error)) {
+      const isSequence = batch.events.length > 1 && isConflict(error);
+      if (!isSequence && !isMismatch(error)) {
         throw error;
       }
-      await this.#applyTables(pool, batch, this.#pendingTables(batch, { isSequence: true }));
+      await this.#applyTables(pool, batch, isSequence ? this.#pendingTables(batch, { isSequence }) : tables);
     }
   }
 

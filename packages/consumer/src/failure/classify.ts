@@ -79,10 +79,26 @@ const kindByCode: Readonly<Record<string, CodeKind>> = {
   "table-for-failed": "permanent", // how our PostgreSQL sink says that the user's function did
   "login-failed": "permanent",
   "42501": "permanent", // PostgreSQL: a missing right, which every record of the table meets
+  "42P10": "poison", // PostgreSQL: a table without a unique constraint over the key; other statements of class 42 may be of a table as it was
   "53300": "unreachable", // PostgreSQL: it has no connection left
   "57P01": "unreachable", // PostgreSQL shuts down,
   "57P02": "unreachable", // has crashed,
   "57P03": "unreachable", // or does not take connections yet
+};
+
+/**
+ * What our PostgreSQL sink says with `retriable: false`: a setting, a table or the record has to be another one first. The codes of its other errors
+ * say nothing of that: of `rejected`, the cause does.
+ */
+const kindBySinkCode: Readonly<Record<string, FailureKind>> = {
+  "invalid-option": "permanent",
+  "pg-missing": "permanent",
+  "not-claimed": "permanent",
+  "key-missing": "poison",
+  "row-incomplete": "poison",
+  "schema-mismatch": "poison",
+  "table-unknown": "poison",
+  "truncate-refused": "poison",
 };
 
 /** SQLSTATE classes, as PostgreSQL's clients give them in `code`. Classes that are not listed are unclear. */
@@ -183,13 +199,16 @@ function kindOf(error: unknown): FailureKind | null {
   if (isConsumerError(error)) {
     return code === "callback-failed" || code === "unhandled-event"
       ? "permanent"
-      : code === "invalid-row" || code === "decoder-failed"
+      : code === "invalid-row" || code === "decoder-failed" || code === "table-unknown"
         ? "poison"
         : null;
   }
   const retriable = readMember(error, "retriable");
   if (code === "unavailable" && retriable === true) {
     return "outage"; // the form in which sinks say it
+  }
+  if (typeof code === "string" && retriable === false && Object.hasOwn(kindBySinkCode, code)) {
+    return kindBySinkCode[code] as FailureKind;
   }
   if (typeof code === "string") {
     const kind = codeKind(code);

@@ -10,7 +10,7 @@ export type Fate = "halt" | "dead-letter";
 
 /** The error that `run()` rejects with, or that a dead letter names, when a record could not be decoded. */
 export function decodeFailure(error: unknown, at: RecordCoordinates, fate: Fate): Error {
-  if (isConsumerError(error) && readMember(error, "code") === "unhandled-event") {
+  if (isConsumerError(error) && ["unhandled-event", "table-unknown"].includes(String(readMember(error, "code")))) {
     return toError(error);
   }
   if (isDecodeError(error) && typeof readMember(error, "locatedAt") === "function") {
