@@ -57,8 +57,11 @@ class RowSink implements PostgresSink {
     bindMethods(this);
   }
 
+  /** What is known of tables that are left out would be kept for nothing. */
   schemaSeen(seen: SchemaSeen): void {
-    this.#tables.schemaSeen(seen);
+    if (seen.table !== null && !this.#targets.leavesOut(seen.table)) {
+      this.#tables.schemaSeen(seen);
+    }
   }
 
   async claim(groupId: string, assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> {

@@ -1,4 +1,4 @@
-import type { SchemaSeen } from "@cdckit/decode";
+import type { SchemaSeen, TableName } from "@cdckit/decode";
 import { describe, expect, test } from "vitest";
 import { Tables } from "./tables.ts";
 import { sourceName } from "./targets.ts";
@@ -138,4 +138,32 @@ test("a table that is made has the defaults of its columns: rows of before a col
   expect(await creationOf(new Tables({ create: true, widen: true }), fields)).toBe(
     `create table if not exists "public"."lines" ("id" integer, "n" integer, "added" text default 'it''s', primary key ("id"))`,
   );
+});
+
+test("source tables that are written to one table share what is known of it: a further shard costs no look, and a schema of each counts", async () => {
+  const [tables, database] = [new Tables({ create: true, widen: true }), new Database()];
+  const shard = (n: number): TableName => ({ schema: `shard_${n}`, name: "lines" });
+  const see = (n: number, type: "float" | "double"): void => tables.schemaSeen({ ...schemaWith(type), table: shard(n) });
+  const write = async (n: number): Promise<readonly string[]> => {
+    const statements = database.transaction();
+    await tables.columnsFor(statements, { target, sources: new Map([[sourceName(shard(n)), shard(n)]]), rows });
+    statements.commit();
+    return statements.asked;
+  };
+  see(1, "float");
+  expect(await write(1)).toHaveLength(1);
+  for (let n = 2; n < 100; n++) {
+    see(n, "float");
+    expect(await write(n)).toEqual([]);
+  }
+  see(100, "double");
+  expect((await write(100)).join(";")).toContain('alter column "n" type double precision');
+  tables.forget(target);
+  await write(100);
+  see(7, "float");
+  expect(await write(7)).toEqual([]);
+  see(8, "double");
+  expect(await write(9)).toEqual([]);
+  tables.schemaSeen({ ...schemaOf([{ name: "more", type: { kind: "long" } }]), table: shard(9) });
+  expect((await write(8)).join(";")).toContain('add column if not exists "more" bigint');
 });

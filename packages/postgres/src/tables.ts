@@ -1,18 +1,8 @@
 import type { Columns, SchemaSeen, TableName } from "@cdckit/decode";
 import { UNAVAILABLE, withoutNull } from "@cdckit/decode";
-import {
-  columnTypeFor,
-  columnTypeOf,
-  commonType,
-  conversionOf,
-  hasPlainTexts,
-  holdsValue,
-  isWidenedByValue,
-  newColumnTypeFor,
-  typeBeyond,
-  widerType,
-} from "./column-type.ts";
+import { columnTypeFor, conversionOf, holdsValue, isWidenedByValue, newColumnTypeFor, typeBeyond, widerType } from "./column-type.ts";
 import { createSchema } from "./create-schema.ts";
+import { DeclaredColumns, type WantedColumn } from "./declared-columns.ts";
 import { PostgresSinkError } from "./errors.ts";
 import { checkColumnNames } from "./name-limit.ts";
 import type { ResolvedPostgresOptions } from "./options.ts";
@@ -20,7 +10,6 @@ import type { PendingRow, PendingTable } from "./pending-rows.ts";
 import { quoteName, quoteTable, quoteText } from "./quote.ts";
 import { sourceName } from "./targets.ts";
 import type { Statements } from "./transaction.ts";
-import { valueText } from "./value-text.ts";
 
 export interface Target {
   readonly schema: string;
@@ -45,15 +34,6 @@ export interface TableColumn {
   readonly hasPlainTexts: boolean;
 }
 
-/** A column that rows need. */
-interface WantedColumn {
-  readonly type: string;
-  /** A schema declares it. If not, the type is that of the values so far. */
-  readonly isDeclared: boolean;
-  /** The default that the schema states, as text. */
-  readonly defaultText?: string | undefined;
-}
-
 /** Columns by their names. */
 export type TableColumns = ReadonlyMap<string, TableColumn>;
 
@@ -61,14 +41,12 @@ export type TableColumns = ReadonlyMap<string, TableColumn>;
 export class Tables {
   readonly #options: Pick<ResolvedPostgresOptions, "create" | "widen">;
   readonly #columns = new Map<string, TableColumns>();
-  /** By source table: the columns that the schemas of its rows declare, with types that hold the values of every schema seen. */
-  readonly #declared = new Map<string, Map<string, string>>();
-  /** By source table: the defaults of its columns, in the latest schema seen. */
-  readonly #defaults = new Map<string, Map<string, string>>();
-  /** By source table: the columns whose texts are no texts of JSON documents, in any schema seen. */
-  readonly #plainTexts = new Map<string, Set<string>>();
-  /** By table: the source tables whose rows are written to it. */
-  readonly #sources = new Map<string, Set<string>>();
+  /** By table: what the schemas of its rows declare. */
+  readonly #declared = new Map<string, DeclaredColumns>();
+  /** By source table: the tables that its rows are written to. */
+  readonly #targets = new Map<string, readonly string[]>();
+  /** By source table: what its schemas declare, until the first of its rows says which table that is of. */
+  readonly #early = new Map<string, DeclaredColumns>();
   /** How often something has come that a look at a table may have missed: a schema, or a change of a table. */
   #news = 0;
 
@@ -83,35 +61,16 @@ export class Tables {
       return;
     }
     const source = sourceName(table);
-    const declared = this.#declared.get(source) ?? new Map<string, string>();
-    const plainTexts = this.#plainTexts.get(source) ?? new Set();
-    const defaults = this.#defaults.get(source) ?? new Map<string, string>();
-    for (const { name, type, defaultValue } of record.fields) {
-      if (defaultValue !== undefined) {
-        defaults.set(name, valueText(defaultValue, columnTypeOf(type)) ?? "");
-      } else if (side === "value") {
-        defaults.delete(name);
-      }
-      if (hasPlainTexts(type)) {
-        plainTexts.add(name);
-      }
-      const before = declared.get(name);
-      if (before === undefined) {
-        declared.set(name, columnTypeOf(type));
-      } else if (side === "value") {
-        // An old schema may be seen after a new one, because partitions are read at different speeds: it must not narrow what the new one widened.
-        declared.set(name, commonType(before, columnTypeOf(type)));
+    for (const name of this.#targets.get(source) ?? []) {
+      if (this.#declaredOf(name).add(record.fields, side)) {
+        this.#lookAgain(name);
       }
     }
-    this.#declared.set(source, declared);
-    this.#plainTexts.set(source, plainTexts);
-    this.#defaults.set(source, defaults);
-    for (const [name, sources] of this.#sources) {
-      if (sources.has(source)) {
-        this.#columns.delete(name);
-      }
+    if (!this.#targets.has(source)) {
+      const early = this.#early.get(source) ?? new DeclaredColumns();
+      early.add(record.fields, side);
+      this.#early.set(source, early);
     }
-    this.#news++;
   }
 
   /**
@@ -123,7 +82,7 @@ export class Tables {
     { target, sources, rows }: Pick<PendingTable, "target" | "sources" | "rows">,
   ): Promise<{ readonly columns: TableColumns; readonly isChanged: boolean }> {
     const name = quoteTable(target);
-    this.#addSources(target, sources);
+    this.#addSources(name, sources);
     const known = this.#columns.get(name);
     if (known !== undefined && rows.every(({ row, key }) => holds(known, row ?? key))) {
       return { columns: known, isChanged: false };
@@ -155,47 +114,58 @@ export class Tables {
 
   /** The table is looked at again with the next batch. What was created may have been rolled back, and somebody may have altered the table. */
   forget(target: Target): void {
-    this.#columns.delete(quoteTable(target));
+    this.#lookAgain(quoteTable(target));
+  }
+
+  /**
+   * From here on, the schemas of the sources are the table's. A source has none of its own then: there may be thousands of shards, and each would
+   * have the same columns once more.
+   */
+  #addSources(name: string, sources: ReadonlyMap<string, TableName>): void {
+    for (const source of sources.keys()) {
+      const names = this.#targets.get(source) ?? [];
+      if (!names.includes(name)) {
+        const [other] = names;
+        const seen = other === undefined ? this.#early.get(source) : this.#declaredOf(other);
+        this.#targets.set(source, [...names, name]);
+        this.#early.delete(source);
+        if (seen !== undefined && this.#declaredOf(name).addAll(seen)) {
+          this.#lookAgain(name);
+        }
+      }
+    }
+  }
+
+  #declaredOf(name: string): DeclaredColumns {
+    const declared = this.#declared.get(name) ?? new DeclaredColumns();
+    this.#declared.set(name, declared);
+    return declared;
+  }
+
+  #lookAgain(name: string): void {
+    this.#columns.delete(name);
     this.#news++;
   }
 
-  #addSources(target: Target, sources: ReadonlyMap<string, TableName>): void {
-    const name = quoteTable(target);
-    const known = this.#sources.get(name) ?? new Set();
-    this.#sources.set(name, known);
-    for (const source of sources.keys()) {
-      if (!known.has(source)) {
-        known.add(source);
-        this.forget(target);
-      }
-    }
-  }
-
   #look(statements: Statements, target: Target): Promise<TableColumns> {
-    const sources = [...(this.#sources.get(quoteTable(target)) ?? [])];
-    return columnsOf(statements, target, new Set(sources.flatMap((source) => [...(this.#plainTexts.get(source) ?? [])])));
+    return columnsOf(statements, target, this.#declaredOf(quoteTable(target)).plainTexts);
   }
 
   #wantedOf(target: Target, rows: readonly PendingRow[]): ReadonlyMap<string, WantedColumn> {
-    const wanted = new Map<string, WantedColumn>();
-    const add = (name: string, type: string, isDeclared: boolean, defaultText?: string): void => {
+    const wanted = new Map<string, WantedColumn>(this.#declaredOf(quoteTable(target)).wanted);
+    const add = (name: string, type: string): void => {
       const before = wanted.get(name);
       wanted.set(
         name,
-        before === undefined ? { type, isDeclared, defaultText } : { ...before, type: widerType(before.type, type) ?? before.type },
+        before === undefined ? { type, isDeclared: false } : { ...before, type: widerType(before.type, type) ?? before.type },
       );
     };
-    for (const source of this.#sources.get(quoteTable(target)) ?? []) {
-      for (const [name, type] of this.#declared.get(source) ?? []) {
-        add(name, type, true, this.#defaults.get(source)?.get(name));
-      }
-    }
     for (const { key, row } of rows) {
       for (const [name, value] of Object.entries(row ?? key)) {
         const declared = wanted.get(name)?.isDeclared === true ? wanted.get(name)?.type : undefined;
         const type = value === UNAVAILABLE ? null : declared === undefined ? columnTypeFor(value) : typeBeyond(declared, value);
         if (type !== null) {
-          add(name, type, false);
+          add(name, type);
         }
       }
     }

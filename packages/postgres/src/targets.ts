@@ -20,6 +20,15 @@ export class Targets {
     return tableFor === null ? { schema, name: table.name } : targetFor(tableFor, table, schema);
   }
 
+  /** Whether rows of the source table are not written. If `tableFor` fails, that is told of the first row. */
+  leavesOut(table: TableName): boolean {
+    try {
+      return this.of(table) === null;
+    } catch {
+      return false;
+    }
+  }
+
   /**
    * Refuses a second source table for the target, unless the user's `tableFor` has named the target: rows of both that have the same key would
    * overwrite each other.
