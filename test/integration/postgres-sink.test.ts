@@ -217,6 +217,21 @@ describe("rows", () => {
       expect((await rows()).map(({ id }) => id)).toEqual(["1", "2"]);
     });
 
+    test("stay if the other rows came through a topic of many tables", async () => {
+      const own = ({ name }: { readonly name: string }): { name: string } => ({ name: name.replace(/_\d+$/, "") });
+      const sink = await claimed({ tableFor: own });
+      await apply(sink, 1n, of("orders_1", created(1)));
+      const many = { topic: "shop.many", partition: 0, epoch: 1 };
+      const member = sinkOf({ tableFor: own });
+      await member.claim("g", [many]);
+      const elsewhere = ["customers", "lines", "orders_2"].map(
+        (name) => ({ ...of(name, created(2)), record: { topic: many.topic } }) as CdcEvent,
+      );
+      await member.apply({ assignment: many, events: elsewhere, nextOffset: 3n });
+      await expect(apply(sink, 2n, truncate("orders_1"))).rejects.toMatchObject({ code: "truncate-refused" });
+      expect((await rows()).map(({ id }) => id)).toEqual(["1", "2"]);
+    });
+
     test("go if all of them came from the table that is truncated, whatever parts of its name a message says", async () => {
       const sink = await claimed({ tableFor });
       const named = { ...created(2), table: { database: "shop", schema: "public", name: "orders_1" } } as CdcEvent;

@@ -130,13 +130,16 @@ export class Checkpoints {
     return rows.length > 0;
   }
 
-  /** Whether changes of another topic went to the table, by any member of the group. */
+  /**
+   * Whether changes of another topic went to the table, by any member of the group. Of a topic with several tables, only the sources name more than
+   * two.
+   */
   async hasOtherTopics(statements: Statements, assignment: PartitionAssignment, { schema, name }: Target): Promise<boolean> {
     const groupId = this.#claims.get(assignment)?.groupId ?? "";
     const { rows } = await statements.query({
       text:
         `select from ${this.#table} where group_id = $1 and sink = $2 and topic <> $3 ` +
-        "and (topic_tables -> 'changes' @> $4::jsonb or topic_tables -> 'rows' @> $4::jsonb) limit 1",
+        "and (topic_tables -> 'changes' @> $4::jsonb or topic_tables -> 'rows' @> $4::jsonb or topic_tables -> 'sources' @> $4::jsonb) limit 1",
       values: [groupId, this.#scope.sink, assignment.topic, JSON.stringify([{ schema, name }])],
     });
     return rows.length > 0;
