@@ -175,6 +175,40 @@ describe("a sink", () => {
     expect(consumer.health().counts.retries).toBe(0);
   });
 
+  test.each([true, false])(
+    "takes its share of a record of 200,000 events in no time that grows with their square (strict: %s)",
+    async (strict) => {
+      const setup = brokerWith(["orders:0"]);
+      const decoder: Decoder = {
+        ...rowDecoder,
+        decodeAt: ({ batch, record }: RecordCursor) => {
+          const ref = { topic: batch.topic, partition: batch.partition, offset: batch.offsetAt(record) };
+          const names = strict ? ["orders"] : ["orders", "items"];
+          return Array.from({ length: 200_000 }, (_, i) => {
+            const table = { schema: "s", name: names[i % names.length] };
+            return { kind: "row", table, row: i, schemaId: null, record: ref } as unknown as CdcEvent;
+          });
+        },
+      };
+      let applied = 0;
+      const sink: Sink = {
+        name: "reads what is left out",
+        readsLeftOut: true,
+        claim: async () => [],
+        apply: async ({ events, leftOut }) => {
+          applied += events.length - (leftOut?.size ?? 0);
+        },
+        close: async () => {},
+      };
+      const consumer = join(setup, { decoder, strict }).to(sink, { tables: ["s.orders"] });
+      stopAt(setup, consumer, 1n);
+      const startedMs = performance.now();
+      await setup.clock.run(consumer.run());
+      expect(performance.now() - startedMs).toBeLessThan(10_000); // half a second; with their square, half a minute and more
+      expect(applied).toBe(strict ? 200_000 : 100_000);
+    },
+  );
+
   test("that is slow does not hold up a fast one, and the commit waits for the slow one", async () => {
     const setup = brokerWith(orders);
     const [slow, fast] = [new MemoryTables(), new MemoryTables()];

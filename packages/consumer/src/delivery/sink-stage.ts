@@ -47,6 +47,16 @@ export function shareWith(sinks: readonly SinkStage[], record: InFlightRecord, e
   }
 }
 
+/** Of the events, in their order, those that are taken and those that are given nonetheless. A record may hold a transaction of thousands. */
+function withLeftOut(events: readonly CdcEvent[], taken: readonly CdcEvent[], leftOut: LeftOutChoice): readonly CdcEvent[] {
+  let next = 0; // what is taken has the order of the events
+  return events.filter((event) => {
+    const isTaken = event === taken[next];
+    next += isTaken ? 1 : 0;
+    return isTaken || leftOut.includes(event);
+  });
+}
+
 /** Takes one partition's events to one sink, at the sink's own pace. */
 export class SinkStage {
   readonly #parts: SinkStageParts;
@@ -93,9 +103,7 @@ export class SinkStage {
       return;
     }
     record.share();
-    const leftOut = this.#leftOut;
-    const given = leftOut === null ? taken : events.filter((event) => taken.includes(event) || leftOut.includes(event));
-    this.#stage.add({ record, events: given });
+    this.#stage.add({ record, events: this.#leftOut === null ? taken : withLeftOut(events, taken, this.#leftOut) });
   }
 
   fetchEnded(): void {
