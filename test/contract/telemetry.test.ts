@@ -94,6 +94,31 @@ describe("OpenTelemetry", () => {
     expect(names).toContainEqual(["cdc.event.lag", "s"]);
   });
 
+  test("keeps figures of so many tables apart, whatever names come, and spans with each", async () => {
+    const driver = memory({ topics: { many: 1 } });
+    const tables = Array.from({ length: 1_003 }, (_, i) => `table_${i}`);
+    driver.broker.append("many", ...tables.map((table) => ({ value: change(1).replace('"table":"orders"', `"table":"${table}"`) })));
+    let handled = 0;
+    await consume({ telemetry: { opentelemetry }, driver, topics: ["many"] }, (consumer, stop) =>
+      consumer.on("*", () => (++handled === tables.length ? stop() : undefined)),
+    );
+    expect(new Set(spans.getFinishedSpans().map(({ attributes }) => attributes["cdc.table"])).size).toBe(tables.length);
+    await reader.forceFlush();
+    const metrics =
+      figures
+        .getMetrics()
+        .at(-1)
+        ?.scopeMetrics.flatMap((scope) => scope.metrics) ?? [];
+    for (const name of ["messaging.client.consumed.messages", "messaging.process.duration", "cdc.event.lag"]) {
+      const points = metrics.find(({ descriptor }) => descriptor.name === name)?.dataPoints ?? [];
+      const named = points
+        .filter(({ attributes }) => attributes["messaging.destination.name"] === "many")
+        .map(({ attributes }) => attributes["cdc.table"]);
+      expect(named.filter((table) => String(table).startsWith("table_"))).toHaveLength(1_000);
+      expect(named).toContain("_OTHER");
+    }
+  });
+
   test("has what a handler does inside of its span, also behind a promise", async () => {
     const tracer = opentelemetry.trace.getTracer("test");
     await consume({ telemetry: { opentelemetry } }, (consumer, stop) =>

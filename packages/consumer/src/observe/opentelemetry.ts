@@ -46,6 +46,10 @@ const scope = "@cdckit/consumer";
 const spanKindInternal = 0;
 const spanKindConsumer = 4;
 const statusError = 2;
+/** Of so many tables, figures are kept apart. A topic may have thousands, their names come from its messages, and a reader keeps every series. */
+const maxTables = 1_000;
+/** As OpenTelemetry's own `error.type` says it. */
+const anyOther = "_OTHER";
 const boundariesS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
 /** Reports handler calls to OpenTelemetry. Of what a handler throws, only the type is reported: the message may hold a row. */
@@ -57,6 +61,7 @@ export class OpenTelemetryObserver implements Telemetry {
   readonly #consumed: ReturnType<OpenTelemetryMeter["createCounter"]>;
   readonly #duration: ReturnType<OpenTelemetryMeter["createHistogram"]>;
   readonly #lag: ReturnType<OpenTelemetryMeter["createHistogram"]>;
+  readonly #tables = new Set<string>();
 
   constructor(api: OpenTelemetryApi, groupId: string, wallMs: () => number) {
     this.#api = api;
@@ -89,13 +94,14 @@ export class OpenTelemetryObserver implements Telemetry {
     const common = this.#attributesOf(topic, events);
     const span = this.#startSpan(topic, subject, common);
     const active = this.#api.trace.setSpan(this.#api.context.active() as never, span as never);
-    this.#consumed.add(isMany(subject) ? subject.length : 1, common);
-    this.#recordLag(first, common);
+    const ofFigures = this.#withKnownTable(common);
+    this.#consumed.add(isMany(subject) ? subject.length : 1, ofFigures);
+    this.#recordLag(first, ofFigures);
     return {
       run: <T>(handle: () => T): T => this.#api.context.with(active as never, handle) as T,
       end: (durationMs, error) => {
         const failed = error === null ? {} : { "error.type": errorType(error) };
-        this.#duration.record(durationMs / 1_000, { ...common, ...failed });
+        this.#duration.record(durationMs / 1_000, { ...ofFigures, ...failed });
         if (error !== null) {
           span.setStatus({ code: statusError }); // no message: a handler's error may hold a row
           span.setAttribute("error.type", errorType(error));
@@ -135,6 +141,18 @@ export class OpenTelemetryObserver implements Telemetry {
       ...sharedBy(events, "cdc.table", (event) => (event.kind === "change" ? event.table.name : undefined)),
       ...sharedBy(events, "cdc.op", (event) => (event.kind === "change" ? event.op : undefined)),
     };
+  }
+
+  #withKnownTable(attributes: Attributes): Attributes {
+    const table = attributes["cdc.table"];
+    if (typeof table !== "string" || this.#tables.has(table)) {
+      return attributes;
+    }
+    if (this.#tables.size >= maxTables) {
+      return { ...attributes, "cdc.table": anyOther };
+    }
+    this.#tables.add(table);
+    return attributes;
   }
 
   /** `traceparent`, or what else the application's propagators read, as B3's headers. */
@@ -179,5 +197,5 @@ function ofMessage({ kind, record }: CdcEvent): Attributes {
 }
 
 function errorType(error: unknown): string {
-  return readText(error, "code") ?? (isError(error) ? nameOf(error) : "_OTHER");
+  return readText(error, "code") ?? (isError(error) ? nameOf(error) : anyOther);
 }
