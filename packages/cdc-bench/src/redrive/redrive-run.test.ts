@@ -265,12 +265,49 @@ describe("a redrive", () => {
     expect(valuesIn(broker)).toEqual(["0 2 4 6 8 10", "1 3 5 7 9 11"]);
   });
 
+  /** Refuses the record of this value, and takes those that are sent with it. */
+  function refusing(broker: MemoryBroker, value: string): KafkaDriver {
+    const inner = memory({ broker, maxBatchRecords: 10_000 });
+    return {
+      ...inner,
+      async connect(subscription, sink) {
+        const session = await inner.connect(subscription, sink);
+        return {
+          pause: (assignments) => session.pause(assignments),
+          resume: (assignments) => session.resume(assignments),
+          commit: (commits) => session.commit(commits),
+          close: (deadlineMs) => session.close(deadlineMs),
+          async send(records) {
+            const [refused, taken] = [true, false].map((isRefused) => records.filter((one) => (String(one.value) === value) === isRefused));
+            await session.send?.(taken ?? []);
+            if (refused?.length !== 0) {
+              throw Object.assign(new Error("[send-failed] writing to orders failed: it is too large"), { code: "send-failed" });
+            }
+          },
+        };
+      },
+    };
+  }
+
+  test("that cannot write one record writes all before it, names it, and repeats no other one at the next runs", async () => {
+    const broker = brokerOfOneBatch(20);
+    const failure = "the dead letter at dead[0]@7 was not written: writing to orders failed: it is too large.";
+    await expect(redrive(broker, { driver: refusing(broker, "7") })).rejects.toThrow(failure);
+    expect(committedIn(broker)[0]).toBe(7n);
+    const written = broker.endOffset("orders", 0);
+    for (let run = 0; run < 3; run++) {
+      await expect(redrive(broker, { driver: refusing(broker, "7") })).rejects.toThrow(failure);
+    }
+    expect(broker.endOffset("orders", 0)).toBe(written);
+    expect(await redrive(broker)).toMatchObject({ redriven: 13 });
+  });
+
   test("whose answer was lost repeats what was being written, in order, and skips nothing", async () => {
     const broker = brokerOfDeadLetters();
     broker.faults.inject({ on: "send", how: "answer-lost" });
     await expect(redrive(broker)).rejects.toThrow("answer");
     await redrive(broker);
-    expect(valuesIn(broker)).toEqual(["0 2 4 6 0 2 4 6 8 10", "1 3 5 7 9 11"]);
+    expect(valuesIn(broker)).toEqual(["0 0 2 4 6 8 10", "1 3 5 7 9 11"]);
   });
 
   test("ends at an interrupt with what is acknowledged committed", async () => {

@@ -15,7 +15,7 @@ import {
   type WaitFor,
 } from "@cdckit/consumer";
 import type { KafkaRecord } from "@cdckit/decode";
-import { BenchError } from "../bench-error.ts";
+import { BenchError, sentenceOf } from "../bench-error.ts";
 import type { PartitionExtent } from "../load/cluster.ts";
 import { recordsOf } from "../load/record-feed.ts";
 import { requireWhole } from "../load/whole-reading.ts";
@@ -87,6 +87,8 @@ export class RedriveRun implements DriverSink {
   readonly #countedTo: Map<number, bigint> = new Map();
   /** Up to where each partition was read, by this run. */
   readonly #reached: Map<number, bigint>;
+  /** Partitions of which something was written, or was to be. */
+  readonly #begun = new Set<number>();
   readonly #waits = new DriverWaits();
   readonly #held = new Set<PartitionAssignment>();
   readonly #ended: Promise<void>;
@@ -229,7 +231,8 @@ export class RedriveRun implements DriverSink {
     if (end === undefined) {
       return;
     }
-    for (const chunk of chunksOf(this.#decide(batch, end))) {
+    for (const chunk of chunksOf(this.#decide(batch, end), { isFirst: !this.#begun.has(partition) })) {
+      this.#begun.add(partition);
       await this.#write(session, batch.assignment, chunk);
     }
     if (this.#mayWrite(batch.assignment)) {
@@ -292,13 +295,37 @@ export class RedriveRun implements DriverSink {
     }
   }
 
+  /**
+   * If records cannot be written together, one of them may be to blame, as one that is larger than its topic allows: brokers take those beside it.
+   * So each is written alone, up to that one, which is the first of the next run and is written alone there, too: no run repeats the others again.
+   */
   async #write(session: DriverSession, assignment: PartitionAssignment, chunk: readonly Decided[]): Promise<void> {
-    const { tally, limit, isDryRun, decided } = this.#options;
     await this.#requireSeen(chunk);
     const records = chunk.flatMap(({ decision }) => (decision.kind === "send" ? [decision.record] : []));
-    if (!isDryRun && records.length > 0) {
-      await send(session, records);
+    if (!this.#options.isDryRun && records.length > 0) {
+      try {
+        await send(session, records);
+      } catch (error) {
+        if (chunk.length === 1) {
+          throw failureAt(chunk[0]?.dead, error);
+        }
+        return this.#writeOneByOne(session, assignment, chunk);
+      }
     }
+    await this.#written(session, assignment, chunk);
+  }
+
+  async #writeOneByOne(session: DriverSession, assignment: PartitionAssignment, chunk: readonly Decided[]): Promise<void> {
+    for (const one of chunk) {
+      if (this.#isOver) {
+        return;
+      }
+      await this.#write(session, assignment, [one]);
+    }
+  }
+
+  async #written(session: DriverSession, assignment: PartitionAssignment, chunk: readonly Decided[]): Promise<void> {
+    const { tally, limit, decided } = this.#options;
     const last = chunk.at(-1);
     if (last !== undefined) {
       await this.#commit(session, assignment, last.dead.offset + 1n);
@@ -370,16 +397,28 @@ async function send(session: DriverSession, records: readonly OutgoingRecord[]):
   await session.send(records);
 }
 
-function* chunksOf(decided: Iterable<Decided>): Generator<readonly Decided[], void, void> {
+/** With the place of the dead letter that could not be written: whoever corrects what is wrong has to look at it. */
+function failureAt(dead: KafkaRecord | undefined, error: unknown): unknown {
+  if (dead === undefined || !(error instanceof Error) || (error as { readonly code?: unknown }).code !== "send-failed") {
+    return error;
+  }
+  const detail = `the dead letter at ${dead.topic}[${dead.partition}]@${dead.offset} was not written: ${sentenceOf(error.message)}`;
+  return new BenchError("connection", detail, { cause: error });
+}
+
+/** `isFirst`: the first record goes alone, because it may be the one at which the last run has failed. */
+function* chunksOf(decided: Iterable<Decided>, { isFirst }: { readonly isFirst: boolean }): Generator<readonly Decided[], void, void> {
   let chunk: Decided[] = [];
   let bytes = 0;
+  let maxRecords = isFirst ? 1 : maxSendRecords;
   for (const one of decided) {
     chunk.push(one);
     bytes += (one.dead.key?.length ?? 0) + (one.dead.value?.length ?? 0);
-    if (chunk.length >= maxSendRecords || bytes >= maxSendBytes) {
+    if (chunk.length >= maxRecords || bytes >= maxSendBytes) {
       yield chunk;
       chunk = [];
       bytes = 0;
+      maxRecords = maxSendRecords;
     }
   }
   if (chunk.length > 0) {
