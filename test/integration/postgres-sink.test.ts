@@ -771,6 +771,31 @@ describe("tables", () => {
     ]);
   });
 
+  test("that another member has widened meanwhile lose no digit of rows with the schema of before", async () => {
+    await pool.query("create schema copy; create table copy.orders (id bigint primary key, n double precision, note text)");
+    const [sink, member] = [await claimed({ create: false, widen: true }), sinkOf({ create: false, widen: true })];
+    const other = { ...partition, partition: 1 };
+    await member.claim("g", [other]);
+    await apply(sink, 1n, created(1, { n: 1.5, note: "a" }), created(2, { n: 1.5, note: "b" }));
+    await apply(sink, 2n, created(2, { n: 1.5, note: "b" }));
+    const decimal = { kind: "bytes", semantic: { name: "org.apache.kafka.connect.data.Decimal", parameters: {} } };
+    member.schemaSeen({ ...longs(), row: { kind: "record", name: "Value", fields: [{ name: "n", type: decimal }] } } as never);
+    await member.apply({ assignment: other, events: [created(9, { n: "12345678901234567890.5" })], nextOffset: 1n });
+    expect(await columnsOf("orders")).toMatchObject({ n: "numeric" });
+    const [first, second] = [0.12345678901234566, 0.22345678901234567];
+    await apply(sink, 3n, created(2, { n: first, note: "b" }));
+    await pool.query("alter table copy.orders alter n type double precision");
+    await apply(sink, 4n, created(3, { n: first, note: "c" }));
+    await apply(sink, 5n, created(3, { n: first, note: "c" }));
+    await pool.query("alter table copy.orders alter n type numeric using n::text::numeric");
+    await apply(sink, 6n, change("update", { id: 1 }, { id: 1, n: second, note: UNAVAILABLE }));
+    expect(await rows("select id, n::text, note from copy.orders where id < 9 order by id")).toEqual([
+      { id: "1", n: String(second), note: "a" },
+      { id: "2", n: String(first), note: "b" },
+      { id: "3", n: String(first), note: "c" },
+    ]);
+  });
+
   test("that somebody has altered meanwhile are looked at again before anything is refused", async () => {
     await pool.query("create schema copy; create table copy.orders (id bigint primary key, file bytea)");
     const sink = await claimed({ create: false });

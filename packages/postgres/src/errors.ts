@@ -1,5 +1,5 @@
 import { helpUrlOf } from "./help-url.ts";
-import { quoteName } from "./quote.ts";
+import { quoteName, quoteTable } from "./quote.ts";
 
 /** Every way in which the sink can fail. A code is written here and nowhere else. */
 export type PostgresSinkErrorCode =
@@ -263,7 +263,15 @@ export function isConflict(error: unknown): boolean {
   return isPostgresSinkError(error) && error.cause instanceof PostgresRefusal && /^23(505|P01)$/.test(error.cause.code);
 }
 
-/** Whether a table is not as the rows need it. */
+/** A table that is not as it is remembered: nothing was written. */
+class TableAlteredError extends PostgresSinkError {}
+
+/** The error that says so. */
+export function tableAltered(target: Parameters<typeof quoteTable>[0]): PostgresSinkError {
+  return new TableAlteredError("unavailable", `${quoteTable(target)} was altered meanwhile; the batch is tried again`);
+}
+
+/** Whether a table is not as the rows need it, or not as it is remembered. */
 export function isMismatch(error: unknown): boolean {
-  return isPostgresSinkError(error) && error.code === "schema-mismatch";
+  return isPostgresSinkError(error) && (error.code === "schema-mismatch" || error instanceof TableAlteredError);
 }

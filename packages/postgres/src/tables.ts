@@ -30,6 +30,8 @@ export interface TableColumn {
   readonly isGenerated: boolean;
   /** It is `generated always as identity`: rows are inserted with values of their own, and no update may set it. */
   readonly isIdentity: boolean;
+  /** Its own type and modifier, as PostgreSQL's catalog has them. They tell whether it was altered. */
+  readonly form: string;
   /** Whether its texts are no texts of JSON documents, because its source declares values of several types. It counts in a column of JSON alone. */
   readonly hasPlainTexts: boolean;
 }
@@ -286,17 +288,18 @@ function holds(columns: TableColumns, row: Columns): boolean {
 export async function columnsOf(statements: Statements, target: Target, plainTexts: ReadonlySet<string>): Promise<TableColumns> {
   const { rows } = await statements.query({
     text:
-      "with recursive under as (select attnum, attname, attgenerated, attidentity, atttypmod, atttypid as type, false as is_domain from pg_attribute " +
+      "with recursive under as (select attnum, attname, attgenerated, attidentity, atttypmod, atttypid as type, false as is_domain, " +
+      "atttypid || ' ' || atttypmod as form from pg_attribute " +
       "where attrelid = to_regclass($1) and attnum > 0 and not attisdropped " +
-      "union all select attnum, attname, attgenerated, attidentity, -1, typbasetype, true from under join pg_type on oid = type where typtype = 'd') " +
-      "select attname, format_type(type, -1) as type, attgenerated::text as generated, attidentity::text as identity, is_domain, " +
+      "union all select attnum, attname, attgenerated, attidentity, -1, typbasetype, true, form from under join pg_type on oid = type where typtype = 'd') " +
+      "select attname, format_type(type, -1) as type, attgenerated::text as generated, attidentity::text as identity, is_domain, form, " +
       // PostgreSQL counts four bytes of its own.
       "case when type = 'varchar'::regtype and atttypmod > 4 then atttypmod - 4 end as max_length from under join pg_type on oid = type " +
       "where typtype <> 'd' order by attnum",
     values: [quoteTable(target)],
   });
   return new Map(
-    rows.map(({ attname, type, generated, identity, is_domain: isDomain, max_length: maxLength }) => [
+    rows.map(({ attname, type, generated, identity, is_domain: isDomain, form, max_length: maxLength }) => [
       String(attname),
       {
         type: String(type),
@@ -304,8 +307,22 @@ export async function columnsOf(statements: Statements, target: Target, plainTex
         isDomain: isDomain === true,
         isGenerated: generated !== "",
         isIdentity: identity === "a",
+        form: String(form),
         hasPlainTexts: plainTexts.has(String(attname)),
       },
     ]),
+  );
+}
+
+/**
+ * A condition of a statement that writes: the table has the columns that are remembered. It is asked after the statement has the lock of the table.
+ * Otherwise a value would be cast to the type that its column had before somebody altered it, and only then to that which it has: of a float of
+ * before, 15 digits would be left in a `numeric`.
+ */
+export function isAsRemembered(target: Target, columns: TableColumns): string {
+  const known = [...columns].map(([name, { form }]) => `${name} ${form}`).join(",");
+  return (
+    `(select string_agg(attname || ' ' || atttypid || ' ' || atttypmod, ',' order by attnum) = ${quoteText(known)} from pg_attribute ` +
+    `where attrelid = ${quoteText(quoteTable(target))}::regclass and attnum > 0 and not attisdropped)`
   );
 }

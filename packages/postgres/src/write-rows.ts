@@ -1,12 +1,12 @@
 import { type Columns, UNAVAILABLE } from "@cdckit/decode";
 import { checkOf } from "./check-of.ts";
-import { PostgresSinkError } from "./errors.ts";
+import { PostgresSinkError, tableAltered } from "./errors.ts";
 import { checkNullKeys } from "./null-keys.ts";
 import type { PendingRow } from "./pending-rows.ts";
 import { quoteName, quoteTable } from "./quote.ts";
 import { withColumn } from "./refused-column.ts";
 import { groupsOf, type RowGroup } from "./row-groups.ts";
-import type { TableColumns, Target } from "./tables.ts";
+import { isAsRemembered, type TableColumns, type Target } from "./tables.ts";
 import type { Statements } from "./transaction.ts";
 import { valueText } from "./value-text.ts";
 
@@ -49,18 +49,18 @@ export async function writeRows(
       }
     }
 
-    /** The columns are those that the text names, in its order. */
+    /** The columns are those that the text names, in its order. What writes rows writes none if the table was altered. */
     async function send(bound: readonly string[], text: string): Promise<{ readonly rowCount: number | null }> {
       const values = arraysOf(target, bound, sameShape, columns);
       try {
-        return await statements.query({ text, values });
+        const result = await statements.query({ text, values });
+        if (result.rowCount === 0 && kind !== "delete") {
+          await checkAsRemembered(statements, target, columns);
+        }
+        return result;
       } catch (error) {
         throw await withColumn(error, statements, { target, names: bound, values, rows: sameShape, columns });
       }
-    }
-
-    function lacking(): readonly string[] {
-      return [...columns.keys()].filter((name) => sameShape[0]?.[name] === UNAVAILABLE);
     }
 
     async function upsert(): Promise<void> {
@@ -72,16 +72,28 @@ export async function writeRows(
 
     async function insertWithout(): Promise<void> {
       if (options.refusesIncomplete) {
-        throw new PostgresSinkError(
-          "row-incomplete",
-          `a row of ${quoteTable(target)} came without ${lacking().map(quoteName).join(", ")}, and the table does not have it: the source left out large ` +
-            "values that an update did not change, also if it changed the primary key and came as a delete and a create (REPLICA IDENTITY FULL makes " +
-            "PostgreSQL send them), or earlier changes were not read",
-        );
+        throw rowIncomplete(target, columns, sameShape[0]);
       }
       await upsert();
     }
   }
+}
+
+async function checkAsRemembered(statements: Statements, target: Target, columns: TableColumns): Promise<void> {
+  const { rows } = await statements.query({ text: `select ${isAsRemembered(target, columns)} as is_so` });
+  if (rows[0]?.["is_so"] !== true) {
+    throw tableAltered(target);
+  }
+}
+
+function rowIncomplete(target: Target, columns: TableColumns, row: Columns | undefined): PostgresSinkError {
+  const lacking = [...columns.keys()].filter((name) => row?.[name] === UNAVAILABLE);
+  return new PostgresSinkError(
+    "row-incomplete",
+    `a row of ${quoteTable(target)} came without ${lacking.map(quoteName).join(", ")}, and the table does not have it: the source left out large ` +
+      "values that an update did not change, also if it changed the primary key and came as a delete and a create (REPLICA IDENTITY FULL makes " +
+      "PostgreSQL send them), or earlier changes were not read",
+  );
 }
 
 function arraysOf(target: Target, names: readonly string[], rows: readonly Columns[], columns: TableColumns): (string | null)[][] {
@@ -112,7 +124,7 @@ function upsertText(target: Target, names: readonly string[], keyNames: readonly
   return (
     `insert into ${quoteTable(target)} (${names.map(quoteName).join(", ")}) overriding system value ` +
     `select ${typed(names, columns).join(", ")} from ${unnested(names)} ` +
-    `on conflict (${keyNames.map(quoteName).join(", ")}) do ${set.length === 0 ? "nothing" : `update set ${update}`}`
+    `where ${isAsRemembered(target, columns)} on conflict (${keyNames.map(quoteName).join(", ")}) do ${set.length === 0 ? "nothing" : `update set ${update}`}`
   );
 }
 
@@ -132,7 +144,7 @@ function updateText(target: Target, group: RowGroup, set: readonly string[], col
   }
   const types = typed(names, columns);
   const changes = set.map((name, i) => `${quoteName(name)} = ${types[group.keyNames.length + i]}`).join(", ");
-  return `update ${quoteTable(target)} as t set ${changes} from ${unnested(names)} where ${sameKey(group, columns)}`;
+  return `update ${quoteTable(target)} as t set ${changes} from ${unnested(names)} where ${sameKey(group, columns)} and ${isAsRemembered(target, columns)}`;
 }
 
 function deleteText(target: Target, group: RowGroup, columns: TableColumns): string {
