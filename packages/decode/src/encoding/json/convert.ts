@@ -225,6 +225,11 @@ function compileRecord(type: RecordType, conversion: Conversion | null, context:
   return compiled;
 }
 
+/** Whether a conversion makes one value of a record: a decimal of its scale and its unscaled integer. */
+export function isOneValue({ semantic }: RecordType, { values, parseJson }: ConvertContext): boolean {
+  return semantic !== undefined && conversionFor(semantic, values, parseJson)?.struct !== undefined;
+}
+
 function compileFields(type: RecordType, conversion: Conversion | null, context: ConvertContext): Convert {
   const struct = conversion?.struct;
   // A struct that becomes one value (a point, a decimal with its own scale) is converted from its raw parts.

@@ -6,7 +6,7 @@ import { type Type, withoutNull } from "../type.ts";
 import { unavailableTests } from "../../values/unavailable.ts";
 import type { CompileBudget } from "../compile-budget.ts";
 import { fastPathMiss } from "../fast-path.ts";
-import { type Convert, type ConvertContext, compileAny, compileColumn, compileConvert, recordConvert } from "./convert.ts";
+import { type Convert, type ConvertContext, compileAny, compileColumn, compileConvert, isOneValue, recordConvert } from "./convert.ts";
 import { JsonCursor } from "./cursor.ts";
 import { countFields, generateFastReader, type FastReader } from "./generate.ts";
 import { isJsonObject, type ParseOptions, parseJson } from "./parse.ts";
@@ -58,7 +58,9 @@ export class JsonReader implements PayloadReader {
     this.#budget = options.codeGeneration ? (options.compileBudget ?? null) : null;
     this.#fields = this.#budget === null ? 0 : countFields(record);
     this.#generate = () =>
-      options.codeGeneration && record.kind === "record" ? generateFastReader(record, options, context, this.#parse) : null;
+      options.codeGeneration && record.kind === "record" && !isOneValue(record, context)
+        ? generateFastReader(record, options, context, this.#parse)
+        : null;
   }
 
   read(bytes: Uint8Array, start: number, end: number): unknown {
@@ -140,7 +142,7 @@ export function convertContext(options: CompileOptions, parse: ParseOptions, isR
 /** The slow path for a whole payload. It skips, defers and treats rows as the generated reader does. */
 function compileTop(type: Type, plan: ReadPlan, context: ConvertContext): Convert {
   const record = withoutNull(type);
-  if (record.kind !== "record") {
+  if (record.kind !== "record" || isOneValue(record, context)) {
     return compileConvert(type, context);
   }
   const fields = record.fields.filter((field) => !plan.skip.includes(field.name));
