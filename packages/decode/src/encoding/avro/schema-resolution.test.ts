@@ -206,6 +206,25 @@ describe("schema resolution", () => {
     expect(project(from, to, long(0))).toHaveProperty("value");
   });
 
+  test("a record of a union is read by the branch of its own namespace, or of its alias", () => {
+    const of = (namespace: string, columns: readonly string[], more: object = {}): unknown => {
+      const fields = columns.map((name) => field(name, "int", { default: 0 }));
+      return { type: "record", name: "Item", namespace, fields, ...more };
+    };
+    const payload = Buffer.concat([long(1), Buffer.from([2, 4])]);
+    const writer = [of("a", ["x"]), of("b", ["x", "y"])];
+    expect(project(outer(writer), outer([...writer]), payload)).toEqual({ value: { w: { x: 1, y: 2 } } });
+    const renamed = [of("a", ["x"]), of("c", ["x", "y"], { aliases: ["b.Item"] })];
+    expect(project(outer(writer), outer(renamed), payload)).toEqual({ value: { w: { x: 1, y: 2 } } });
+    expect(project(outer(writer), outer([of("d", ["y"])]), payload)).toEqual({ value: { w: { y: 2 } } });
+  });
+
+  test("a symbol of a union is read by the enum of its own namespace", () => {
+    const of = (namespace: string, symbol: string): unknown => ({ type: "enum", name: "E", namespace, symbols: [symbol] });
+    const schema = [of("a", "X"), of("b", "Y")];
+    expect(project(outer(schema), outer(schema), Buffer.concat([long(1), long(0)]))).toEqual({ value: { w: "Y" } });
+  });
+
   test("a default that does not fit its type is schema-invalid", () => {
     expect(() => project(record(), record(field("a", "int", { default: "x" })), Buffer.alloc(0))).toThrow(/^\[schema-invalid\]/);
   });

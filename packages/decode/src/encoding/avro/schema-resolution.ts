@@ -106,10 +106,12 @@ class SchemaResolver {
     return orMismatch(() => this.instruction(writer, reader, use));
   }
 
-  /** Chooses the first branch of the writer's own type. If there is none, the first branch that the type can be promoted to. */
+  /**
+   * Chooses the branch of the writer's own name. If there is none, the first branch of the writer's own type, and then the first one that
+   * the type can be promoted to.
+   */
   #intoUnion(writer: Type, branches: readonly Type[], use: Use): ReadInstruction {
-    const ofSameKind = branches.filter((branch) => branch.kind === writer.kind);
-    for (const branch of [...ofSameKind, ...branches.filter((other) => other.kind !== writer.kind)]) {
+    for (const branch of [0, 1, 2].flatMap((distance) => branches.filter((other) => distanceOf(writer, other) === distance))) {
       const instruction = this.#branch(writer, branch, use);
       if (instruction.kind !== "mismatch") {
         return instruction;
@@ -337,6 +339,16 @@ function mismatchInstruction(error: unknown): MismatchInstruction {
     throw error;
   }
   return { kind: "mismatch", error: () => new DecodeError(error.code, error.detail) };
+}
+
+/** How far a branch of the reader's union is from the writer's type: 0 has its name, with the namespace, and 1 is only of its kind. */
+function distanceOf(writer: Type, branch: Type): number {
+  const name = detailsOf(writer)?.fullName;
+  const own = detailsOf(branch);
+  if (writer.kind !== branch.kind) {
+    return 2;
+  }
+  return name === undefined || own?.fullName === name || own?.aliases.includes(name) === true ? 0 : 1;
 }
 
 /** Names are compared without their namespaces. Aliases of the reader's type count as its names. */
