@@ -1,16 +1,20 @@
 import { holdsValue, itemType } from "./column-type.ts";
 import { PostgresSinkError } from "./errors.ts";
 import { quoteName, quoteTable } from "./quote.ts";
-import type { Target } from "./tables.ts";
+import type { TableColumn, Target } from "./tables.ts";
 
 /**
  * The check of a column's values. It refuses what PostgreSQL would read as another value, or refuse without naming the column: a number without a
  * unit in a column of times, a text of bytes in some form, a number that the column does not hold. The items of an array are checked as values of
  * a column of their type.
  */
-export function checkOf(target: Target, name: string, type: string): (value: unknown) => void {
+export function checkOf(
+  target: Target,
+  name: string,
+  { type, maxScale }: Pick<TableColumn, "type" | "maxScale">,
+): (value: unknown) => void {
   const items = itemType(type);
-  const column = { type, maxLength: null };
+  const column = { type, maxScale };
   const refusesNumbers = isTime(items);
   const refusesTexts = items === "bytea";
   return (value) => {
@@ -21,7 +25,7 @@ export function checkOf(target: Target, name: string, type: string): (value: unk
       throw spelled(target, name, type);
     }
     if (!holdsValue(column, value)) {
-      throw unfit(target, name, type, value);
+      throw unfit(target, name, column, value);
     }
   };
 }
@@ -67,8 +71,17 @@ function spelled(target: Target, name: string, type: string): PostgresSinkError 
  * PostgreSQL would refuse an integer that is too large, too, but its error has no column, and its message quotes the value. Digits that a float
  * does not keep, and the time of day in a column of dates, it would drop.
  */
-function unfit(target: Target, name: string, type: string, value: unknown): PostgresSinkError {
-  const [found, wider] = misfitOf(itemType(type), value);
+function unfit(
+  target: Target,
+  name: string,
+  { type, maxScale }: Pick<TableColumn, "type" | "maxScale">,
+  value: unknown,
+): PostgresSinkError {
+  const items = itemType(type);
+  const [found, wider] =
+    maxScale === null
+      ? misfitOf(items, value)
+      : [`more digits after the point than the ${maxScale} that it keeps`, `${items} without a scale`];
   return new PostgresSinkError(
     "schema-mismatch",
     `${quoteTable(target)}: the column ${quoteName(name)} is ${type}, and a row has ${found}: alter the column to ${wider}${type.endsWith("[]") ? "[]" : ""}, ` +

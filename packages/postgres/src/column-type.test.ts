@@ -70,7 +70,25 @@ test.each<[type: string, held: readonly unknown[], not: readonly unknown[]]>([
   ["date[]", [["2024-01-01", null]], [["2024-01-01", "2024-01-01T10:00:00"]]],
   ["integer[]", [[1, [2, null]]], [[1, [2 ** 31]]]],
 ])("a column of %s takes what it can keep as it is", (type, held, not) => {
-  const holds = (value: unknown): boolean => holdsValue({ type, maxLength: null }, value);
+  const holds = (value: unknown): boolean => holdsValue({ type }, value);
+  expect(held.filter((value) => !holds(value))).toEqual([]);
+  expect(not.filter(holds)).toEqual([]);
+});
+
+test.each<[string, readonly unknown[], readonly unknown[]]>([
+  [
+    "numeric",
+    ["1.23", "-1.2300", "100", "1.5e1", "1.5E+3", 0.1, 5, 5n, "NaN", "Infinity", null],
+    ["1.234", "0.001", "1.25e-1", 1e-7, 0.125],
+  ],
+  [
+    "timestamp with time zone",
+    ["2024-01-01T10:11:12Z", "2024-01-01T10:11:12.120000+02:00", "0044-03-15T00:00:00.1 BC", new Date(120)],
+    ["2024-01-01T10:11:12.123Z", "0044-03-15T00:00:00.001 BC", new Date(123)],
+  ],
+  ["numeric[]", [["1.2", null, ["1.23"]]], [["1.2", ["1.234"]]]],
+])("a column of %s with a scale of 2 takes what it can keep as it is", (type, held, not) => {
+  const holds = (value: unknown): boolean => holdsValue({ type, maxScale: 2 }, value);
   expect(held.filter((value) => !holds(value))).toEqual([]);
   expect(not.filter(holds)).toEqual([]);
 });

@@ -63,19 +63,30 @@ export function holdsNumber(type: string, value: unknown): boolean {
   return (typeof value === "bigint" || Number.isInteger(value)) && value >= -bound && value < bound;
 }
 
+/** What is asked of a column about a value. Null, and nothing, say that there is no such bound. */
+interface Bounds {
+  readonly type: string;
+  /** In characters. */
+  readonly maxLength?: number | null;
+  readonly maxScale?: number | null;
+}
+
 /**
- * Whether a column takes a value as it is, as far as its range and its length say: `maxLength` counts characters, and is null if any number is
- * taken. PostgreSQL would round the digits that a float does not keep, and cut the time of day off for a date, without a word.
+ * Whether a column takes a value as it is, as far as its range, its length and its scale say. PostgreSQL would round the digits that a float, or a
+ * `numeric(10,2)`, does not keep, and cut the time of day off for a date, without a word.
  */
-export function holdsValue({ type, maxLength }: { readonly type: string; readonly maxLength: number | null }, value: unknown): boolean {
+export function holdsValue({ type, maxLength = null, maxScale = null }: Bounds, value: unknown): boolean {
+  if (Array.isArray(value)) {
+    const items = { type: itemType(type), maxScale };
+    return value.every((item) => holdsValue(items, item));
+  }
+  if (maxScale !== null && scaleOf(value) > maxScale) {
+    return false;
+  }
   if (typeof value === "string") {
     return holdsLength(maxLength, value) && !(type === "date" && hasTimeOfDay(value)) && !(isFloat(type) && !keepsDigits(type, value));
   }
-  if (Array.isArray(value)) {
-    const items = { type: itemType(type), maxLength: null };
-    return value.every((item) => holdsValue(items, item));
-  }
-  const own = type === "date" && typeof value === "object" ? (value as { toJSON?: () => unknown } | null)?.toJSON?.() : undefined;
+  const own = type === "date" && typeof value === "object" ? ownText(value) : undefined;
   return typeof own === "string" ? !hasTimeOfDay(own) : holdsNumber(type, value);
 }
 
@@ -84,9 +95,24 @@ export function holdsValue({ type, maxLength }: { readonly type: string; readonl
  * a bound, and Protobuf's go up to 2^64.
  */
 export function typeBeyond(declared: string, value: unknown): string | null {
-  return integerBounds.has(itemType(declared)) && !holdsValue({ type: declared, maxLength: null }, value)
+  return integerBounds.has(itemType(declared)) && !holdsValue({ type: declared }, value)
     ? declared.replace(itemType(declared), "numeric")
     : null;
+}
+
+/** How many digits after the point a decimal, or a time, has, without zeros at the end. */
+function scaleOf(value: unknown): number {
+  const text = typeof value === "number" ? String(value) : typeof value === "object" ? ownText(value) : value;
+  if (typeof text !== "string") {
+    return 0;
+  }
+  const digits = /\.(\d*?)0*(?!\d)/.exec(text)?.[1] ?? "";
+  const exponent = /^[+-]?[\d.]+e([+-]?\d+)$/i.exec(text)?.[1] ?? 0;
+  return Math.max(0, digits.length - Number(exponent));
+}
+
+function ownText(value: object | null): unknown {
+  return (value as { toJSON?: () => unknown } | null)?.toJSON?.();
 }
 
 function holdsLength(maxLength: number | null, text: string): boolean {
@@ -132,7 +158,7 @@ function digitsOf(text: string): string {
 /** Whether `holdsValue` tells which values a column must be widened for. Others change what is stored of each value, as a longer float does. */
 export function isWidenedByValue(present: string, wider: string): boolean {
   const [from, to] = [itemType(present), itemType(wider)];
-  return integerBounds.has(to) || to === "text" || from === "date" || (isFloat(from) && to === "numeric");
+  return from === to || integerBounds.has(to) || to === "text" || from === "date" || (isFloat(from) && to === "numeric");
 }
 
 /** What a text must look like for a column of this type. Types that are not here read many forms. */

@@ -5,7 +5,19 @@ import type { TableColumns } from "./tables.ts";
 
 const target = { schema: "public", name: "orders" };
 const columns: TableColumns = new Map([
-  ["id", { type: "bigint", maxLength: null, isDomain: false, isGenerated: false, isIdentity: false, form: "20 -1", hasPlainTexts: false }],
+  [
+    "id",
+    {
+      type: "bigint",
+      maxLength: null,
+      maxScale: null,
+      isDomain: false,
+      isGenerated: false,
+      isIdentity: false,
+      form: "20 -1",
+      hasPlainTexts: false,
+    },
+  ],
 ]);
 
 test.each([[null], [undefined], [UNAVAILABLE]])("a column that the table lacks is left out if a row has no value for it: %s", (note) => {

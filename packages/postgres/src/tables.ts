@@ -24,6 +24,8 @@ export interface TableColumn {
   readonly type: string;
   /** How many characters a `varchar` takes; null if any number, or of another type. */
   readonly maxLength: number | null;
+  /** How many digits after the point a `numeric` keeps, and a time of its seconds, items of an array as well; null if all, or of another type. */
+  readonly maxScale: number | null;
   /** The column's own type is a domain, which no other type takes the place of. */
   readonly isDomain: boolean;
   /** The table computes it, and nobody writes it. It may be part of the key, and then it says which row is meant. */
@@ -236,7 +238,8 @@ export class Tables {
         // Its rows would have no value in an added one, and it no unique constraint. The key is refused when it is written.
         return isOfKey(name, rows) ? [] : [`add column if not exists ${quoteName(name)} ${newTypeOf(column)}${defaultOf(column)}`];
       }
-      const wider = this.#options.widen && !there.isGenerated && !there.isDomain ? widerType(there.type, column.type) : null;
+      const isAltered = this.#options.widen && !there.isGenerated && !there.isDomain;
+      const wider = isAltered ? (widerType(there.type, column.type) ?? (there.maxScale === null ? null : there.type)) : null;
       const isWideEnough =
         wider === null || (isWidenedByValue(there.type, wider) && rows.every(({ row, key }) => holdsValue(there, (row ?? key)[name])));
       return isWideEnough ? [] : [`alter column ${quoteName(name)} type ${wider}${conversionOf(quoteName(name), there.type, wider)}`];
@@ -291,19 +294,24 @@ export async function columnsOf(statements: Statements, target: Target, plainTex
       "with recursive under as (select attnum, attname, attgenerated, attidentity, atttypmod, atttypid as type, false as is_domain, " +
       "atttypid || ' ' || atttypmod as form from pg_attribute " +
       "where attrelid = to_regclass($1) and attnum > 0 and not attisdropped " +
-      "union all select attnum, attname, attgenerated, attidentity, -1, typbasetype, true, form from under join pg_type on oid = type where typtype = 'd') " +
+      "union all select attnum, attname, attgenerated, attidentity, typtypmod, typbasetype, true, form from under join pg_type on oid = type where typtype = 'd') " +
       "select attname, format_type(type, -1) as type, attgenerated::text as generated, attidentity::text as identity, is_domain, form, " +
       // PostgreSQL counts four bytes of its own.
-      "case when type = 'varchar'::regtype and atttypmod > 4 then atttypmod - 4 end as max_length from under join pg_type on oid = type " +
+      "case when type = 'varchar'::regtype and atttypmod > 4 and not is_domain then atttypmod - 4 end as max_length, " +
+      // The scale is in the low eleven bits, and has a sign since version 15.
+      "case when type in ('numeric'::regtype, 'numeric[]'::regtype) and atttypmod > 4 and (atttypmod - 4) & 1024 = 0 then (atttypmod - 4) & 2047 " +
+      "when type in ('time'::regtype, 'timetz'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype, 'time[]'::regtype, 'timetz[]'::regtype, " +
+      "'timestamp[]'::regtype, 'timestamptz[]'::regtype) and atttypmod >= 0 then atttypmod end as max_scale from under join pg_type on oid = type " +
       "where typtype <> 'd' order by attnum",
     values: [quoteTable(target)],
   });
   return new Map(
-    rows.map(({ attname, type, generated, identity, is_domain: isDomain, form, max_length: maxLength }) => [
+    rows.map(({ attname, type, generated, identity, is_domain: isDomain, form, max_length: maxLength, max_scale: maxScale }) => [
       String(attname),
       {
         type: String(type),
         maxLength: typeof maxLength === "number" ? maxLength : null,
+        maxScale: typeof maxScale === "number" ? maxScale : null,
         isDomain: isDomain === true,
         isGenerated: generated !== "",
         isIdentity: identity === "a",
