@@ -836,6 +836,12 @@ describe("tables", () => {
     ["copy.amount", "1.234", "more digits after the point than the 2 that it keeps: alter the column to numeric without a scale,"],
     ["numeric(10,2)[]", ["1.234"], "more digits after the point than the 2 that it keeps: alter the column to numeric without a scale[],"],
     [
+      "timestamp",
+      "2024-01-01T10:00:00.5+02:00",
+      "a time with an offset from UTC, which it drops: alter the column to timestamp with time zone",
+    ],
+    ["time[]", ["10:00:00-0330"], "a time with an offset from UTC, which it drops: alter the column to time with time zone[]"],
+    [
       "timestamp(3)",
       "2024-01-01T10:11:12.000013",
       "more digits after the point than the 3 that it keeps: alter the column to timestamp without",
@@ -975,6 +981,15 @@ describe("tables", () => {
     expect(refused).toMatchObject({ code: "schema-mismatch", retriable: false });
     expect((refused as Error).message).toMatch(/the column "n" is bytea.*, and a row has a text, .* base64 or in hex: .*decoder\.topics/);
     expect((refused as Error).message).not.toContain(String(n));
+  });
+
+  test("take a time in UTC where no zone is kept, and a day that looks as if it ended in an offset", async () => {
+    await pool.query("create schema copy; create table copy.orders (id bigint primary key, at timestamp, day timestamp, clock time)");
+    const sink = await claimed({ create: false });
+    await apply(sink, 1n, created(1, { at: "2024-01-01T10:00:00Z", day: "2024-01-02", clock: "10:00:00+00:00" }));
+    expect(await rows("select at::text, day::text, clock::text from copy.orders")).toEqual([
+      { at: "2024-01-01 10:00:00", day: "2024-01-02 00:00:00", clock: "10:00:00" },
+    ]);
   });
 
   test("take a text of bytes that is in PostgreSQL's own form, or empty", async () => {

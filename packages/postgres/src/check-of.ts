@@ -17,12 +17,16 @@ export function checkOf(
   const column = { type, maxScale };
   const refusesNumbers = isTime(items);
   const refusesTexts = items === "bytea";
+  const refusesOffsets = /^(time|timestamp) without time zone$/.test(items);
   return (value) => {
     if (refusesNumbers && hasPart(value, isNumber)) {
       throw untyped(target, name, type);
     }
     if (refusesTexts && hasPart(value, isBytesInUnknownForm)) {
       throw spelled(target, name, type);
+    }
+    if (refusesOffsets && hasPart(value, hasOffset)) {
+      throw withOffset(target, name, type);
     }
     if (!holdsValue(column, value)) {
       throw unfit(target, name, column, value);
@@ -46,6 +50,20 @@ function isNumber(value: unknown): boolean {
 /** A text in PostgreSQL's own form is what it says, and one without characters stands for no bytes in every form. */
 function isBytesInUnknownForm(value: unknown): boolean {
   return typeof value === "string" && value !== "" && !/^\\x([\da-f]{2})*$/i.test(value);
+}
+
+/** A time of day, and how far it is from UTC: no time ends in Z, or in an offset of nothing, that is another one without it. */
+function hasOffset(value: unknown): boolean {
+  return typeof value === "string" && /:\d\d(\.\d+)? ?[+-](?!00(:?00)?( BC)?$)\d\d(:?\d\d)?( BC)?$/.test(value);
+}
+
+/** PostgreSQL would drop the offset: 10:00+02:00 is 08:00 in UTC, and would be kept as 10:00. */
+function withOffset(target: Target, name: string, type: string): PostgresSinkError {
+  const wider = type.replace("without", "with");
+  return new PostgresSinkError(
+    "schema-mismatch",
+    `${quoteTable(target)}: the column ${quoteName(name)} is ${type}, and a row has a time with an offset from UTC, which it drops: alter the column to ${wider}`,
+  );
 }
 
 /** PostgreSQL would read some of them: 101010 as ten past ten, where Debezium means a tenth of a second past midnight. */
