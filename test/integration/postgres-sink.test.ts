@@ -806,24 +806,30 @@ describe("tables", () => {
     expect(await rows("select file from copy.orders where id = 3")).toEqual([{ file: "3q2+7w==" }]);
   });
 
-  test("whose scale is too small for a value are widened for it", async () => {
+  test("whose scale or precision is too small for a value are widened for it", async () => {
     await pool.query(
-      `create schema copy; create table copy.orders (id bigint primary key, n numeric(10,2), list numeric(10,2)[], at timestamp(0), zoned timestamptz(3));
-       insert into copy.orders values (9, 1.23, '{1.23}', '2024-01-01 10:11:12', '2024-01-01 10:11:12.123Z')`,
+      `create schema copy; create table copy.orders (id bigint primary key, n numeric(10,2), large numeric(4,2), list numeric(10,2)[], at timestamp(0), zoned timestamptz(3));
+       insert into copy.orders values (9, 1.23, 99.99, '{1.23}', '2024-01-01 10:11:12', '2024-01-01 10:11:12.123Z')`,
     );
     const sink = await claimed({ create: false, widen: true });
-    await apply(sink, 1n, created(1, { n: "1.2300", list: ["1.2"], at: "2024-01-01T10:11:12.000", zoned: "2024-01-01T10:11:12.1Z" }));
+    await apply(
+      sink,
+      1n,
+      created(1, { n: "1.2300", large: "99.99", list: ["1.2"], at: "2024-01-01T10:11:12.000", zoned: "2024-01-01T10:11:12.1Z" }),
+    );
     expect(await rows("select numeric_scale from information_schema.columns where table_name = 'orders' and column_name = 'n'")).toEqual([
       { numeric_scale: 2 },
     ]);
-    const fine = { n: "1.2345", list: ["1.2345"], at: "2024-01-01T10:11:12.5", zoned: "2024-01-01T10:11:12.123456Z" };
+    const fine = { n: "1.2345", large: "100.00", list: ["1.2345"], at: "2024-01-01T10:11:12.5", zoned: "2024-01-01T10:11:12.123456Z" };
     await apply(sink, 2n, created(2, fine));
     expect(
-      await rows("select id, n::text, list::text, at::text, (zoned at time zone 'UTC')::text as zoned from copy.orders order by id"),
+      await rows(
+        "select id, n::text, large::text, list::text, at::text, (zoned at time zone 'UTC')::text as zoned from copy.orders order by id",
+      ),
     ).toEqual([
-      { id: "1", n: "1.23", list: "{1.20}", at: "2024-01-01 10:11:12", zoned: "2024-01-01 10:11:12.1" },
-      { id: "2", n: "1.2345", list: "{1.2345}", at: "2024-01-01 10:11:12.5", zoned: "2024-01-01 10:11:12.123456" },
-      { id: "9", n: "1.23", list: "{1.23}", at: "2024-01-01 10:11:12", zoned: "2024-01-01 10:11:12.123" },
+      { id: "1", n: "1.23", large: "99.99", list: "{1.20}", at: "2024-01-01 10:11:12", zoned: "2024-01-01 10:11:12.1" },
+      { id: "2", n: "1.2345", large: "100.00", list: "{1.2345}", at: "2024-01-01 10:11:12.5", zoned: "2024-01-01 10:11:12.123456" },
+      { id: "9", n: "1.23", large: "99.99", list: "{1.23}", at: "2024-01-01 10:11:12", zoned: "2024-01-01 10:11:12.123" },
     ]);
   });
 

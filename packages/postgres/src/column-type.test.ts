@@ -93,6 +93,16 @@ test.each<[string, readonly unknown[], readonly unknown[]]>([
   expect(not.filter(holds)).toEqual([]);
 });
 
+test("a column of a numeric with three digits before the point takes no more of them", () => {
+  const holds = (value: unknown): boolean => holdsValue({ type: "numeric", maxScale: 2, maxWhole: 3 }, value);
+  const [held, not] = [
+    ["123", "-000123.4", "0.5", 999, 999n, "9.99e2", 1.5, "0e0", "NaN", null, [["1"], "999"]],
+    ["1234", "-1000.5", 1000, -1000n, "1e3", 1e21, ["1000"]],
+  ];
+  expect(held?.filter((value) => !holds(value))).toEqual([]);
+  expect(not?.filter(holds)).toEqual([]);
+});
+
 test.each([
   ["double precision", "numeric", "numeric"],
   ["real", "bigint", "numeric"],

@@ -69,18 +69,19 @@ interface Bounds {
   /** In characters. */
   readonly maxLength?: number | null;
   readonly maxScale?: number | null;
+  readonly maxWhole?: number | null;
 }
 
 /**
  * Whether a column takes a value as it is, as far as its range, its length and its scale say. PostgreSQL would round the digits that a float, or a
  * `numeric(10,2)`, does not keep, and cut the time of day off for a date, without a word.
  */
-export function holdsValue({ type, maxLength = null, maxScale = null }: Bounds, value: unknown): boolean {
+export function holdsValue({ type, maxLength = null, maxScale = null, maxWhole = null }: Bounds, value: unknown): boolean {
   if (Array.isArray(value)) {
-    const items = { type: itemType(type), maxScale };
+    const items = { type: itemType(type), maxScale, maxWhole };
     return value.every((item) => holdsValue(items, item));
   }
-  if (maxScale !== null && scaleOf(value) > maxScale) {
+  if ((maxScale !== null && scaleOf(value) > maxScale) || (maxWhole !== null && wholeDigitsOf(value) > maxWhole)) {
     return false;
   }
   if (typeof value === "string") {
@@ -109,6 +110,13 @@ function scaleOf(value: unknown): number {
   const digits = /\.(\d*?)0*(?!\d)/.exec(text)?.[1] ?? "";
   const exponent = /^[+-]?[\d.]+e([+-]?\d+)$/i.exec(text)?.[1] ?? 0;
   return Math.max(0, digits.length - Number(exponent));
+}
+
+/** How many digits a number has before the point. */
+function wholeDigitsOf(value: unknown): number {
+  const text = String(typeof value === "number" || typeof value === "bigint" ? value : typeof value === "string" ? value : 0);
+  const [, digits = "", exponent] = /^[+-]?0*(\d*)(?:\.\d*)?(e[+-]?\d+)?$/i.exec(text) ?? [];
+  return exponent === undefined ? digits.length : Math.floor(Math.log10(Math.abs(Number(text)))) + 1;
 }
 
 function ownText(value: object | null): unknown {

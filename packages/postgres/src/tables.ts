@@ -26,6 +26,8 @@ export interface TableColumn {
   readonly maxLength: number | null;
   /** How many digits after the point a `numeric` keeps, and a time of its seconds, items of an array as well; null if all, or of another type. */
   readonly maxScale: number | null;
+  /** How many digits before the point a `numeric` takes, items of an array as well; null if any number, or of another type. */
+  readonly maxWhole: number | null;
   /** The column's own type is a domain, which no other type takes the place of. */
   readonly isDomain: boolean;
   /** The table computes it, and nobody writes it. It may be part of the key, and then it says which row is meant. */
@@ -301,24 +303,39 @@ export async function columnsOf(statements: Statements, target: Target, plainTex
       // The scale is in the low eleven bits, and has a sign since version 15.
       "case when type in ('numeric'::regtype, 'numeric[]'::regtype) and atttypmod > 4 and (atttypmod - 4) & 1024 = 0 then (atttypmod - 4) & 2047 " +
       "when type in ('time'::regtype, 'timetz'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype, 'time[]'::regtype, 'timetz[]'::regtype, " +
-      "'timestamp[]'::regtype, 'timestamptz[]'::regtype) and atttypmod >= 0 then atttypmod end as max_scale from under join pg_type on oid = type " +
+      "'timestamp[]'::regtype, 'timestamptz[]'::regtype) and atttypmod >= 0 then atttypmod end as max_scale, " +
+      "case when type in ('numeric'::regtype, 'numeric[]'::regtype) and atttypmod > 4 and (atttypmod - 4) & 1024 = 0 " +
+      "then ((atttypmod - 4) >> 16) - ((atttypmod - 4) & 2047) end as max_whole from under join pg_type on oid = type " +
       "where typtype <> 'd' order by attnum",
     values: [quoteTable(target)],
   });
   return new Map(
-    rows.map(({ attname, type, generated, identity, is_domain: isDomain, form, max_length: maxLength, max_scale: maxScale }) => [
-      String(attname),
-      {
-        type: String(type),
-        maxLength: typeof maxLength === "number" ? maxLength : null,
-        maxScale: typeof maxScale === "number" ? maxScale : null,
-        isDomain: isDomain === true,
-        isGenerated: generated !== "",
-        isIdentity: identity === "a",
-        form: String(form),
-        hasPlainTexts: plainTexts.has(String(attname)),
-      },
-    ]),
+    rows.map(
+      ({
+        attname,
+        type,
+        generated,
+        identity,
+        is_domain: isDomain,
+        form,
+        max_length: maxLength,
+        max_scale: maxScale,
+        max_whole: maxWhole,
+      }) => [
+        String(attname),
+        {
+          type: String(type),
+          maxLength: typeof maxLength === "number" ? maxLength : null,
+          maxScale: typeof maxScale === "number" ? maxScale : null,
+          maxWhole: typeof maxWhole === "number" ? maxWhole : null,
+          isDomain: isDomain === true,
+          isGenerated: generated !== "",
+          isIdentity: identity === "a",
+          form: String(form),
+          hasPlainTexts: plainTexts.has(String(attname)),
+        },
+      ],
+    ),
   );
 }
 
