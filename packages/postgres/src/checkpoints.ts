@@ -94,10 +94,11 @@ export class Checkpoints {
         "returning topic, partition, topic_id, topic_tables, next_offset::text, fence::text",
       values: [groupId, this.#scope.sink, ordered.map(({ topic }) => topic), ordered.map(({ partition }) => partition)],
     });
+    const byPlace = new Map(ordered.map((assignment) => [placeOf(assignment), assignment]));
     const known: OffsetCommit[] = [];
     const facts = new Map<PartitionAssignment, PartitionFacts | null>();
     for (const row of rows) {
-      const assignment = ordered.find(({ topic, partition }) => topic === row["topic"] && partition === row["partition"]);
+      const assignment = byPlace.get(placeOf({ topic: String(row["topic"]), partition: Number(row["partition"]) }));
       if (assignment !== undefined) {
         this.#claims.set(assignment, { groupId, fence: String(row["fence"]) });
         const isNew = row["next_offset"] === null;
@@ -179,6 +180,6 @@ export class Checkpoints {
   }
 }
 
-function placeOf({ topic, partition }: PartitionAssignment): string {
+function placeOf({ topic, partition }: Pick<PartitionAssignment, "topic" | "partition">): string {
   return `${topic}[${partition}]`;
 }
