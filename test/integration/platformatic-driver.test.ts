@@ -312,17 +312,17 @@ describe.skipIf(skipReason !== "")("a secured broker", { meta: { skipReason } },
 
 /** The client without fetches that name topics by their ids. */
 function withFetchesByName(client: typeof one) {
-  let underWay = 0;
+  let fetches = 0;
   const createAPI = (key: number, version: number, request: never, parse: never): object => {
     const api = client.createAPI(key, version, request, parse) as unknown as { async: (...values: unknown[]) => Promise<unknown> };
     const async = (...values: unknown[]): Promise<unknown> => {
-      underWay++;
-      return api.async(...values).finally(() => underWay--);
+      fetches++;
+      return api.async(...values).finally(() => fetches--);
     };
     return { ...api, async };
   };
   const others = Object.entries(client).filter(([name]) => !/^fetchV1[3-9]$/.test(name));
-  return { fetchesByName: { ...Object.fromEntries(others), createAPI }, isFetching: () => underWay > 0 };
+  return { fetchesByName: { ...Object.fromEntries(others), createAPI }, isFetching: () => fetches > 0 };
 }
 
 function textOf(bytes: Uint8Array | null): string {
