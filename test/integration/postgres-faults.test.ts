@@ -353,7 +353,7 @@ describe("trouble that passes", () => {
     await expect(apply(sink, 1n, created(2))).rejects.toMatchObject({ code: "unavailable", retriable: true });
   });
 
-  test.each(["53100", "53200", "53300", "40001", "57P01", "57P03", "08006", "55P03", "57014", "58030", "25006"])(
+  test.each(["53100", "53200", "53300", "40001", "57P01", "57P03", "08006", "55P03", "57014", "58030", "25006", "25P03", "25P04"])(
     "%s may be tried again",
     async (state) => {
       const sink = await claimed({ create: false });

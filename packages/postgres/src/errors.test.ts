@@ -47,6 +47,7 @@ describe("what PostgreSQL refuses", () => {
     ["57014", "statement_timeout"],
     ["53300", "no connection left"],
     ["25006", "read-only"],
+    ["25P03", "stood still"],
     ["42501", "lacks a right"],
     ["42P10", "no primary key"],
     ["22021", "U+0000"],

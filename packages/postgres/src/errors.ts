@@ -161,6 +161,7 @@ const reasons: Readonly<Record<string, string>> = {
   "22021": noSuchText,
   "22P05": noSuchText,
   "25006": "the database, or its session, is read-only",
+  "25P03": "the transaction did nothing for too long: this process stood still, or a handler kept its event loop busy",
   "42501": "the role lacks a right, or a policy of row-level security refuses a row",
   "42P10":
     "the table has no primary key and no unique constraint over just the columns of the key: give it one, which it also needs if the primary key of the source's table has changed",
@@ -251,11 +252,12 @@ const notAccepting = "55000";
 
 /**
  * Connection failures (08), deadlocks and serialization failures (40), resources (53), operator intervention (57), the server's own disk
- * (58), a lock that is not available, a standby that is not the primary yet. Among those of class 57 is a statement that took longer than the
+ * (58), a lock that is not available, a standby that is not the primary yet, a transaction that was ended because it did nothing, or took long: this
+ * process stood still in the middle of it. Among those of class 57 is a statement that took longer than the
  * server lets it: as with the sink's own limit, the table may be locked. https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 function isTransient(state: string): boolean {
-  return /^(08|40|53|57|58)/.test(state) || state === "55P03" || state === "25006";
+  return /^(08|40|53|57|58)/.test(state) || /^(55P03|25006|25P03|25P04)$/.test(state);
 }
 
 /** Whether two rows were in each other's way: a unique index or an exclusion constraint lets only one of them be there. */

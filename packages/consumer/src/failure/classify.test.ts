@@ -38,6 +38,7 @@ describe("the kind of failure that an error is", () => {
     ["undici: a client that is destroyed", errorWith({ code: "UND_ERR_DESTROYED" }), "transient"],
     ["MySQL: a query that timed out", errorWith({ code: "PROTOCOL_SEQUENCE_TIMEOUT" }), "transient"],
     ["PostgreSQL: deadlock", errorWith({ code: "40P01" }), "transient"],
+    ["PostgreSQL: a transaction whose process stood still", errorWith({ code: "25P03" }), "transient"],
     ["PostgreSQL: the server shuts down", errorWith({ code: "57P01" }), "transient"],
     ["PostgreSQL: unique violation", errorWith({ code: "23505" }), "poison"],
     ["PostgreSQL: wrong password", errorWith({ code: "28P01" }), "permanent"],

@@ -78,6 +78,8 @@ const kindByCode: Readonly<Record<string, CodeKind>> = {
   fenced: "permanent",
   "table-for-failed": "permanent", // how our PostgreSQL sink says that the user's function did
   "login-failed": "permanent",
+  "25P03": "transient", // PostgreSQL: the transaction was ended because its process stood still
+  "25P04": "transient", // or because it took too long
   "42501": "permanent", // PostgreSQL: a missing right, which every record of the table meets
   "42P10": "poison", // PostgreSQL: a table without a unique constraint over the key; other statements of class 42 may be of a table as it was
   "53300": "unreachable", // PostgreSQL: it has no connection left
