@@ -80,8 +80,11 @@ class AskMeter {
       const startMs = performance.now();
       const until = requests === null ? null : Math.floor(((block + 1) * requests) / blocks);
       const deadlineMs = durationMs === null ? null : startMs + durationMs / blocks;
-      await Promise.all(Array.from({ length: concurrency }, () => this.#loop(until, deadlineMs)));
-      this.#elapsedMs += performance.now() - startMs;
+      try {
+        await Promise.all(Array.from({ length: concurrency }, () => this.#loop(until, deadlineMs)));
+      } finally {
+        this.#elapsedMs += performance.now() - startMs; // also of a block that Ctrl-C ends: its requests count
+      }
     });
   }
 
