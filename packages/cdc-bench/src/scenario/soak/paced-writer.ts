@@ -5,6 +5,7 @@ import { explainRefusedWrite } from "../../load/explain-refusal.ts";
 import { backlogSource } from "../catch-up/backlog.ts";
 import type { ClusterAccess } from "../catch-up/cluster-access.ts";
 import { givenSchemas } from "../catch-up/given-schemas.ts";
+import { evenSchedule, type Schedule } from "../produce/schedule.ts";
 
 const tickMs = 20;
 const maxPerSend = 1_000;
@@ -12,7 +13,7 @@ const maxPerSend = 1_000;
 /** Writes change events at a set rate. The time of each record is when it should have been written, also if the writer is late. */
 export interface PacedWriter {
   readonly written: number;
-  /** How late the last records were sent. */
+  /** How late the next record is by now: it is 0 until it is due, and grows while brokers do not answer. */
   readonly behindMs: number;
   /** Rejects with what it failed with; resolves after a stop. */
   readonly done: Promise<void>;
@@ -40,16 +41,26 @@ export async function startPacedWriter(options: PacedWriterOptions): Promise<Pac
 class Writer implements PacedWriter {
   readonly #options: PacedWriterOptions;
   readonly #producer: Producer;
+  readonly #schedule: Schedule;
   readonly #stop = new AbortController();
+  readonly #startedAtMs = performance.now();
   readonly done: Promise<void>;
   written = 0;
-  behindMs = 0;
 
   constructor(options: PacedWriterOptions, producer: Producer) {
     this.#options = options;
     this.#producer = producer;
+    this.#schedule = evenSchedule(options.perSecond);
     this.done = this.#write();
     this.done.catch(() => {}); // whoever waits for it is told
+  }
+
+  get behindMs(): number {
+    return Math.max(0, this.#elapsedMs - this.#schedule.dueMs(this.written));
+  }
+
+  get #elapsedMs(): number {
+    return performance.now() - this.#startedAtMs;
   }
 
   async stop(): Promise<void> {
@@ -59,22 +70,20 @@ class Writer implements PacedWriter {
   }
 
   async #write(): Promise<void> {
-    const { cluster, topic, format, perSecond, seed } = this.#options;
+    const { cluster, topic, format, seed } = this.#options;
     const { ids } = givenSchemas(format, backlogSource);
     const stream = createChangeStream({ seed, mix: defaultOpMix, source: backlogSource });
     const encoder = format.createEncoder(backlogSource, ids);
-    const startedAtMs = performance.now();
     const startedAtWallMs = Date.now();
     while (!this.#stop.signal.aborted) {
-      const elapsedMs = performance.now() - startedAtMs;
-      const due = Math.min(maxPerSend, Math.floor((elapsedMs / 1e3) * perSecond) - this.written);
+      const due = Math.min(maxPerSend, this.#schedule.dueBy(this.#elapsedMs) - this.written);
       if (due < 1) {
         await pause(tickMs, this.#stop.signal);
         continue;
       }
       const messages: Message[] = [];
       for (let i = 0; i < due; i++) {
-        const intendedMs = startedAtWallMs + ((this.written + i) / perSecond) * 1e3;
+        const intendedMs = startedAtWallMs + this.#schedule.dueMs(this.written + i);
         const { id, envelope } = stream.next(intendedMs * 1e3);
         messages.push({
           key: encoder.key({ id }),
@@ -86,7 +95,6 @@ class Writer implements PacedWriter {
         throw await explainRefusedWrite(cluster.connection, error, [topic]);
       });
       this.written += due;
-      this.behindMs = Math.max(0, performance.now() - startedAtMs - (this.written / perSecond) * 1e3);
     }
   }
 }
