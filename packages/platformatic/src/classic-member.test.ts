@@ -123,8 +123,8 @@ function refusal(code: number): Error {
   return Object.assign(new Error(`refused with ${code}`), { errors: [{ apiCode: code }] });
 }
 
-/** A member that joins once more, on a connection that is dead. Its heartbeats fail with this error meanwhile. */
-async function joiningAgain(failure: Error, joins: number) {
+/** A member that joins once more, on a connection that is dead. Its heartbeats fail with this error meanwhile, `beats` of them. */
+async function joiningAgain(failure: Error, joins: number, beats = 1) {
   const ids: unknown[] = [];
   const lonely = joinedMember(1, {
     JoinGroup: (values) => {
@@ -138,7 +138,7 @@ async function joiningAgain(failure: Error, joins: number) {
   });
   await vi.advanceTimersByTimeAsync(0);
   lonely.member.rejoin();
-  await vi.advanceTimersByTimeAsync(3_500);
+  await vi.advanceTimersByTimeAsync(beats * 3_000 + 500);
   await vi.waitFor(() => expect(ids).toHaveLength(joins));
   await vi.advanceTimersByTimeAsync(0);
   lonely.member.stop();
@@ -155,6 +155,12 @@ test("an answer about an earlier generation does not end a join", async () => {
   const { ids, assigned } = await joiningAgain(refusal(22), 2);
   expect(ids).toEqual(["", "m1"]);
   expect(assigned).toEqual([[0]]);
+});
+
+test("a join is asked for again when a second heartbeat is of an earlier generation: its answer was lost", async () => {
+  const { ids, assigned } = await joiningAgain(refusal(22), 3, 2);
+  expect(ids).toEqual(["", "m1", "m1"]);
+  expect(assigned).toEqual([[0], [0]]);
 });
 
 test("a join is asked for again when a heartbeat was not answered meanwhile", async () => {

@@ -14,6 +14,8 @@ import { coordinatorMoves, type JoinAnswer, type SyncAnswer } from "./requests.t
 const nobody: Identity = Object.freeze({ memberId: "", generation: -1 });
 const protocolType = "consumer";
 const retryPauseMs = 200;
+/** The answer to a join may overtake one heartbeat of the generation before it. If it has overtaken so many, it was lost. */
+const maxOldBeats = 2;
 /** A topic that had no partitions when they were divided was deleted, and may be created again at once. The group stands still until it is found. */
 const absentTopicPauseMs = 1_000;
 const removals: ReadonlySet<number> = new Set([codes.unknownMember, codes.illegalGeneration]);
@@ -35,6 +37,8 @@ export class ClassicMember implements GroupMember {
   /** The coordinator that was asked last to let this member join. */
   #joinsAt: Address | undefined;
   #mustRejoin = false;
+  /** How many heartbeats of the generation before were refused since the group was asked to join. */
+  #oldBeats = 0;
   #wake: () => void = () => {};
   #settled: (() => void)[] = [];
   #beating: NodeJS.Timeout | undefined;
@@ -119,6 +123,7 @@ export class ClassicMember implements GroupMember {
     while (!this.#isStopped) {
       this.#mustRejoin = false;
       this.#isJoining = true;
+      this.#oldBeats = 0;
       try {
         const places = await this.#join();
         this.#isJoining = false;
@@ -157,35 +162,32 @@ export class ClassicMember implements GroupMember {
 
   /** Joins, divides the partitions if this member leads the group, and returns its own. */
   async #join(): Promise<readonly Place[]> {
-    const { cluster, groupId, tuning, topics, owned } = this.#parts;
+    const { cluster, groupId } = this.#parts;
     const at = await cluster.coordinator("group", groupId);
     this.#joinsAt = at;
-    const subscription = writeSubscription({ topics: topics(), owned: owned(), generation: this.#identity.generation });
-    const joined = await cluster.ask<JoinAnswer>(
-      at,
-      "join",
-      "JoinGroup",
-      [
-        groupId,
-        tuning.sessionTimeoutMs,
-        tuning.rebalanceTimeoutMs,
-        this.#identity.memberId,
-        this.instanceId,
-        protocolType,
-        [{ name: strategyName, metadata: subscription }],
-        "",
-      ],
-      tuning.rebalanceTimeoutMs + tuning.sessionTimeoutMs,
-    );
-    const { memberId, generationId, leader, members, skipAssignment } = joined;
+    const { memberId, generationId, leader, members, skipAssignment } = await this.#askToJoin(at);
     this.#identity = Object.freeze({ memberId: memberId ?? "", generation: generationId });
     this.#isLeader = leader === memberId;
     const assignments = this.#isLeader ? await this.#divide(members, skipAssignment) : [];
     const sentAt = thisMoment();
     const values = [groupId, generationId, memberId, this.instanceId, protocolType, strategyName, assignments];
-    const synced = await cluster.ask<SyncAnswer>(at, "join", "SyncGroup", values, tuning.rebalanceTimeoutMs + tuning.sessionTimeoutMs);
+    // Held back until the leader has divided the partitions, which takes a moment. A member without its answer sends heartbeats, and reads nothing new.
+    const synced = await cluster.ask<SyncAnswer>(at, "sync", "SyncGroup", values);
     this.#acknowledge(sentAt, at);
     return readAssignment(synced.assignment);
+  }
+
+  /** The group holds the answer back until all members have asked. Who has no id yet is given one at once, on a connection whose answers come soon. */
+  #askToJoin(at: Address): Promise<JoinAnswer> {
+    const { cluster, groupId, tuning, topics, owned } = this.#parts;
+    const { memberId, generation } = this.#identity;
+    const metadata = writeSubscription({ topics: topics(), owned: owned(), generation });
+    const { sessionTimeoutMs, rebalanceTimeoutMs } = tuning;
+    const protocols = [{ name: strategyName, metadata }];
+    const values = [groupId, sessionTimeoutMs, rebalanceTimeoutMs, memberId, this.instanceId, protocolType, protocols, ""];
+    return memberId === "" && this.instanceId === null
+      ? cluster.ask(at, "member", "JoinGroup", values)
+      : cluster.ask(at, "join", "JoinGroup", values, rebalanceTimeoutMs + sessionTimeoutMs);
   }
 
   /**
@@ -285,6 +287,11 @@ export class ClassicMember implements GroupMember {
         this.#forget(found); // whatever its generation is: the join, too, names a member that is gone
         this.#endJoin();
       }
+    } else if (this.#isJoining && as === this.#identity && found.includes(codes.illegalGeneration)) {
+      this.#oldBeats++;
+      if (this.#oldBeats >= maxOldBeats) {
+        this.#endJoin();
+      }
     } else if (found.some((code) => removals.has(code))) {
       this.removed(as, found); // an answer about an earlier generation says nothing
     } else if (found.includes(codes.fencedInstance)) {
@@ -310,6 +317,7 @@ export class ClassicMember implements GroupMember {
   #endJoin(): void {
     if (this.#isJoining && this.#joinsAt !== undefined) {
       this.#parts.cluster.unlink(this.#joinsAt, "join");
+      this.#parts.cluster.unlink(this.#joinsAt, "sync");
     }
   }
 

@@ -34,7 +34,7 @@ export interface ClusterParts {
 }
 
 /** What a connection is used for. A broker answers the requests of a connection one after the other, so what waits long has its own. */
-export type Purpose = "question" | "join" | "member" | "write" | `fetch ${number}`;
+export type Purpose = "question" | "join" | "sync" | "member" | "write" | `fetch ${number}`;
 
 export type CoordinatorKind = "group" | "transaction";
 
