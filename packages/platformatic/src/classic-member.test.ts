@@ -168,13 +168,22 @@ test("a join is asked for again when a heartbeat was not answered meanwhile", as
   expect(ids).toEqual(["", "m1", "m1"]);
 });
 
+test("a member that waits for others of its group says so, although nothing fails", async () => {
+  let joins = 0;
+  const { member, waits } = joinedMember(1, { JoinGroup: () => (joins++ === 0 ? Promise.reject(refusal(79)) : new Promise(() => {})) });
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect([joins, waits]).toEqual([2, ["the group readers"]]);
+  member.stop();
+  expect(waits.at(-1)).toBe("end");
+});
+
 test("heartbeats that are not answered are one wait, which the next answer ends", async () => {
   let beats = 0;
   const { member, waits, failures } = joinedMember(1, {
     Heartbeat: () => (++beats < 3 ? Promise.reject(new Error(`timed out ${beats}`)) : {}),
   });
   await vi.advanceTimersByTimeAsync(12_000);
-  expect(waits).toEqual(["the group readers", "timed out 1", "timed out 2", "end"]);
+  expect(waits).toEqual(["the group readers", "end", "the group readers", "timed out 1", "timed out 2", "end"]);
   expect(failures).toEqual([]);
   member.stop();
 });
@@ -184,5 +193,5 @@ test("a heartbeat that is refused for good fails the session", async () => {
   const { waits, failures } = joinedMember(1, { Heartbeat: () => Promise.reject(refused) });
   await vi.advanceTimersByTimeAsync(12_000);
   expect(failures).toEqual([refused]);
-  expect(waits).toEqual([]);
+  expect(waits).toEqual(["the group readers", "end"]);
 });

@@ -46,6 +46,7 @@ export class ClassicMember implements GroupMember {
   #isLeader = false;
   /** How many partitions the topics of the group had when they were divided. */
   #counts: ReadonlyMap<string, number> = new Map();
+  /** Open while the group is joined. */
   #waiting: OpenWait | undefined;
   /** Open from a heartbeat that has failed until one is answered. A join has a wait of its own. */
   #beatWaiting: OpenWait | undefined;
@@ -124,6 +125,7 @@ export class ClassicMember implements GroupMember {
       this.#mustRejoin = false;
       this.#isJoining = true;
       this.#oldBeats = 0;
+      this.#wait();
       try {
         const places = await this.#join();
         this.#isJoining = false;
@@ -152,6 +154,12 @@ export class ClassicMember implements GroupMember {
       }
     }
     this.#isJoining = false;
+  }
+
+  /** The group lets a member wait until all others have joined again, which no request would show that fails. */
+  #wait(): void {
+    const { cluster, groupId, sink } = this.#parts;
+    this.#waiting ??= sink.waiting?.({ what: `the group ${groupId}`, host: cluster.brokers });
   }
 
   #settle(): void {
@@ -219,7 +227,7 @@ export class ClassicMember implements GroupMember {
   }
 
   async #failed(error: unknown): Promise<void> {
-    const { cluster, groupId, logger, sink } = this.#parts;
+    const { cluster, groupId, logger } = this.#parts;
     const found = codesOf(error);
     if (found.includes(codes.memberIdRequired)) {
       const { memberId } = responseOf<JoinAnswer>(error) ?? {};
@@ -235,7 +243,6 @@ export class ClassicMember implements GroupMember {
     }
     cluster.forget("group", groupId);
     logger.debug({ err: error }, "the group could not be joined; it is tried again");
-    this.#waiting ??= sink.waiting?.({ what: `the group ${groupId}`, host: cluster.brokers });
     this.#waiting?.failed(error);
     await delay(retryPauseMs, undefined, { signal: this.#stopped.signal }).catch(() => {});
   }
