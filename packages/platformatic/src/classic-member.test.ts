@@ -163,6 +163,20 @@ test("a join is asked for again when a second heartbeat is of an earlier generat
   expect(assigned).toEqual([[0], [0]]);
 });
 
+test("partitions are asked for again if the answer with them is lost, without another rebalance", async () => {
+  const asked: string[] = [];
+  const { member, assigned } = joinedMember(1, {
+    SyncGroup: (values) => {
+      asked.push(`generation ${String(values[1])}`);
+      return asked.length < 3 ? Promise.reject(new Error("timed out")) : (values[6] as [object])[0];
+    },
+  });
+  await vi.waitFor(() => expect(assigned).toHaveLength(1));
+  member.stop();
+  expect(asked).toEqual(["generation 1", "generation 1", "generation 1"]);
+  expect(assigned).toEqual([[0]]);
+});
+
 test("a join is asked for again when a heartbeat was not answered meanwhile", async () => {
   const { ids } = await joiningAgain(new Error("timed out"), 3);
   expect(ids).toEqual(["", "m1", "m1"]);

@@ -170,24 +170,49 @@ export class ClassicMember implements GroupMember {
 
   /** Joins, divides the partitions if this member leads the group, and returns its own. */
   async #join(): Promise<readonly Place[]> {
-    const { cluster, groupId } = this.#parts;
-    const at = await cluster.coordinator("group", groupId);
-    this.#joinsAt = at;
-    const { memberId, generationId, leader, members, skipAssignment } = await this.#askToJoin(at);
+    const { groupId } = this.#parts;
+    const { memberId, generationId, leader, members, skipAssignment } = await this.#askToJoin();
     this.#identity = Object.freeze({ memberId: memberId ?? "", generation: generationId });
     this.#isLeader = leader === memberId;
     const assignments = this.#isLeader ? await this.#divide(members, skipAssignment) : [];
-    const sentAt = thisMoment();
     const values = [groupId, generationId, memberId, this.instanceId, protocolType, strategyName, assignments];
-    // Held back until the leader has divided the partitions, which takes a moment. A member without its answer sends heartbeats, and reads nothing new.
-    const synced = await cluster.ask<SyncAnswer>(at, "sync", "SyncGroup", values);
-    this.#acknowledge(sentAt, at);
-    return readAssignment(synced.assignment);
+    return readAssignment((await this.#sync(values)).assignment);
+  }
+
+  /**
+   * The group holds the answer back until its leader has divided the partitions. Meanwhile, and if the answer was lost, the group takes heartbeats. So
+   * it is asked again, and joined again only if it says so: each join begins another rebalance, and a leader of another client may divide late.
+   */
+  async #sync(values: readonly unknown[]): Promise<SyncAnswer> {
+    const { cluster, groupId, tuning } = this.#parts;
+    for (const deadline = performance.now() + tuning.rebalanceTimeoutMs + tuning.sessionTimeoutMs; ; ) {
+      const sentAt = thisMoment();
+      try {
+        const at = await this.#joinAt();
+        const synced = await cluster.ask<SyncAnswer>(at, "sync", "SyncGroup", values);
+        this.#acknowledge(sentAt, at);
+        return synced;
+      } catch (error) {
+        if (codesOf(error).length > 0 || isRefusal(error) || performance.now() > deadline) {
+          throw error;
+        }
+        cluster.forget("group", groupId);
+        this.#waiting?.failed(error);
+      }
+      await delay(retryPauseMs, undefined, { signal: this.#stopped.signal });
+    }
+  }
+
+  async #joinAt(): Promise<Address> {
+    const { cluster, groupId } = this.#parts;
+    this.#joinsAt = await cluster.coordinator("group", groupId);
+    return this.#joinsAt;
   }
 
   /** The group holds the answer back until all members have asked. Who has no id yet is given one at once, on a connection whose answers come soon. */
-  #askToJoin(at: Address): Promise<JoinAnswer> {
+  async #askToJoin(): Promise<JoinAnswer> {
     const { cluster, groupId, tuning, topics, owned } = this.#parts;
+    const at = await this.#joinAt();
     const { memberId, generation } = this.#identity;
     const metadata = writeSubscription({ topics: topics(), owned: owned(), generation });
     const { sessionTimeoutMs, rebalanceTimeoutMs } = tuning;
