@@ -3,13 +3,37 @@ import { DeletedKeys } from "./deleted-keys.ts";
 
 const orders = { schema: "public", name: "orders" };
 
-test("the delete of a key says whose its tombstone is, and is open until that has come", () => {
+test("the delete of a key says whose its tombstone is, and no other tombstone is of that delete", () => {
   const keys = new DeletedKeys();
   keys.deleted("a", orders);
   keys.deleted("b", null);
   expect(keys.open.map(([, target]) => target)).toEqual([orders, null]);
   expect([keys.buried("a"), keys.buried("b"), keys.buried("c")]).toEqual([orders, null, undefined]);
-  expect([keys.open, keys.buried("a")]).toEqual([[], orders]);
+  expect([keys.open, keys.buried("a")]).toEqual([[], undefined]);
+});
+
+test("a row of the key and of the table that comes before the tombstone shows that none will come", () => {
+  const keys = new DeletedKeys();
+  keys.deleted("a", orders);
+  keys.written("a", { isOf: () => false });
+  keys.written("b", { isOf: () => true });
+  expect(keys.open).toHaveLength(1);
+  keys.written("a", { isOf: (target) => target === orders });
+  expect(keys.buried("a")).toBeUndefined();
+});
+
+test("what a batch has noted is taken back if it comes again, and stays if it was applied", () => {
+  const keys = new DeletedKeys();
+  keys.deleted("a", orders);
+  keys.applied();
+  keys.buried("a");
+  keys.deleted("a", null);
+  keys.deleted("b", orders);
+  keys.takeBack();
+  expect([keys.buried("a"), keys.buried("b")]).toEqual([orders, undefined]);
+  keys.applied();
+  keys.takeBack();
+  expect(keys.buried("a")).toBeUndefined();
 });
 
 test("open deletes that were kept are known again", () => {

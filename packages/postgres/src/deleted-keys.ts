@@ -13,42 +13,75 @@ const maxDeletes = 1_000;
 const maxOpen = 10;
 const hashChars = 22;
 
-/** The tables of the rows that were deleted last in a partition, by key: nothing but the key is left in the tombstone that follows. */
+/**
+ * The tables of the rows that were deleted last in a partition, by key, until their tombstones come: nothing but the key is left in a tombstone. What
+ * is noted of a batch that is not applied can be taken back.
+ */
 export class DeletedKeys {
   /** By the hash of the key: a key may have any length. */
-  readonly #byHash = new Map<string, { readonly target: RowTarget; readonly isOpen: boolean }>();
+  readonly #byHash: Map<string, RowTarget>;
+  /** Of what was noted since the last batch that was applied: what was there before, or undefined. */
+  readonly #before = new Map<string, RowTarget | undefined>();
 
   constructor(open: readonly OpenDelete[] = []) {
-    for (const [hash, target] of open) {
-      this.#byHash.set(hash, { target, isOpen: true });
-    }
+    this.#byHash = new Map(open);
   }
 
-  /** Those of the last deletes whose tombstones have not come. */
+  /** The last of them. */
   get open(): readonly OpenDelete[] {
-    return [...this.#byHash]
-      .flatMap(([hash, { target, isOpen }]): readonly OpenDelete[] => (isOpen ? [[hash, target]] : []))
-      .slice(-maxOpen);
+    return [...this.#byHash].slice(-maxOpen);
   }
 
   deleted(keyName: string, target: RowTarget): void {
     const hash = hashOf(keyName);
-    this.#byHash.delete(hash); // so that it is the last one
-    this.#byHash.set(hash, { target, isOpen: true });
+    this.#take(hash); // so that it is the last one
+    this.#byHash.set(hash, target);
     if (this.#byHash.size > maxDeletes) {
       const [oldest = ""] = this.#byHash.keys();
-      this.#byHash.delete(oldest);
+      this.#take(oldest);
     }
   }
 
-  /** A tombstone has come: the table of the delete before it, or undefined if none is known. */
-  buried(keyName: string): RowTarget | undefined {
-    const hash = hashOf(keyName);
-    const found = this.#byHash.get(hash);
-    if (found?.isOpen === true) {
-      this.#byHash.set(hash, { ...found, isOpen: false });
+  /** A row of the key has come: a tombstone that comes later is not that of a delete before it. */
+  written(keyName: string, { isOf }: { readonly isOf: (target: RowTarget) => boolean }): void {
+    if (this.#byHash.size > 0) {
+      const hash = hashOf(keyName);
+      const target = this.#byHash.get(hash);
+      if (target !== undefined && isOf(target)) {
+        this.#take(hash);
+      }
     }
-    return found?.target;
+  }
+
+  /** A tombstone has come: the table of the delete before it, or undefined if none is known. The next tombstone is not of this delete. */
+  buried(keyName: string): RowTarget | undefined {
+    return this.#byHash.size === 0 ? undefined : this.#take(hashOf(keyName));
+  }
+
+  /** The batch is applied. */
+  applied(): void {
+    this.#before.clear();
+  }
+
+  /** The batch comes again, or a part of it. */
+  takeBack(): void {
+    for (const [hash, target] of this.#before) {
+      if (target === undefined) {
+        this.#byHash.delete(hash);
+      } else {
+        this.#byHash.set(hash, target);
+      }
+    }
+    this.#before.clear();
+  }
+
+  #take(hash: string): RowTarget | undefined {
+    const target = this.#byHash.get(hash);
+    if (!this.#before.has(hash)) {
+      this.#before.set(hash, target);
+    }
+    this.#byHash.delete(hash);
+    return target;
   }
 }
 

@@ -106,6 +106,7 @@ class RowSink implements PostgresSink {
   }
 
   #pendingTables(batch: SinkBatch, { isSequence }: { readonly isSequence: boolean }): readonly PendingTable[] {
+    this.#topics.batchBegins(batch.assignment);
     return pendingTables(batch, this.#targets, this.#topics, { isSequence, ignoresTruncates: this.#options.truncate === "ignore" });
   }
 
@@ -139,6 +140,7 @@ class RowSink implements PostgresSink {
     if (news !== null) {
       this.#kept.set(assignment, news);
     }
+    this.#topics.batchApplied(assignment);
     this.#forget(changed);
   }
 

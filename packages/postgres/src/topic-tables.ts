@@ -104,9 +104,23 @@ export class TopicTables {
     }
     const isBare = event.kind === "row" || event.envelope === "flattened";
     this.#add(event.record.topic, isBare ? "rows" : "changes", target);
-    if (event.kind === "change" && event.op === "delete" && keyName !== null) {
-      this.#deletesOf(assignment).deleted(keyName, target);
+    if (keyName !== null) {
+      const deletes = this.#deletesOf(assignment);
+      if (event.kind === "change" && event.op === "delete") {
+        deletes.deleted(keyName, target);
+      } else {
+        deletes.written(keyName, { isOf: (other) => isSame(other, target) });
+      }
     }
+  }
+
+  /** A batch of the partition is looked at, perhaps once more: its deletes are noted anew. */
+  batchBegins(assignment: PartitionAssignment): void {
+    this.#deletesOf(assignment).takeBack();
+  }
+
+  batchApplied(assignment: PartitionAssignment): void {
+    this.#deletesOf(assignment).applied();
   }
 
   /**
