@@ -132,14 +132,14 @@ function hasTimeOfDay(text: string): boolean {
   return /[T ]\d\d:/.test(text) && !/[T ]00:00(:00(\.0+)?)?(?![\d.:])/.test(text);
 }
 
-/** Whether a float of this type stands for the same number. Fractions are not asked about: they come from floats of the source. */
+/** Whether a float of this type stands for the same number. Those of the source have the digits of a single, or of a double, and a bigint any. */
 function keepsNumber(type: string, value: number | bigint): boolean {
   const near = Number(value);
   // A writer may have filled the digits after the 17th with zeros.
   if (typeof value === "bigint" && BigInt(near) !== value && digitsOf(String(near)) !== digitsOf(String(value))) {
     return false;
   }
-  return type !== "real" || !Number.isInteger(near) || isSingle(near);
+  return type !== "real" || !Number.isFinite(near) || isSingle(near);
 }
 
 /** Whether a decimal comes back from a float of this type with the digits that it had. What is no decimal is left to PostgreSQL. */
