@@ -1,7 +1,8 @@
 import type { TableName } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
 import { millisOf } from "../instant-text.ts";
-import { textOrNull } from "../source.ts";
+import { isSourceBlock } from "../debezium/source-evidence.ts";
+import { isBlock, textOrNull } from "../source.ts";
 import type { CloudEvent } from "./attributes.ts";
 import { type Fields, plainConstructor } from "../plain-constructor.ts";
 import { tableNamed } from "../table-text.ts";
@@ -35,6 +36,8 @@ export interface DebeziumAttributes {
   readonly table: TableName | null;
   readonly source: Block;
   readonly transaction: Block | null;
+  /** When the connector sent the change. No attribute states it, so that only data that is a whole envelope has it. */
+  readonly tsMs: unknown;
 }
 
 /**
@@ -62,7 +65,25 @@ export function debeziumAttributes({ id, source, type, attributes }: CloudEvent)
   if (typeof sourceTxId === "string") {
     block["txId"] = integerOf(sourceTxId);
   }
-  return { op: textOrNull(extensions.get("op")), table: tableOf(block), source: block, transaction };
+  return { op: textOrNull(extensions.get("op")), table: tableOf(block), source: block, transaction, tsMs: null };
+}
+
+/**
+ * The same facts, with those that the data states. If the metadata of an event come from headers (`metadata.source=header`), its data is the
+ * whole envelope. The attributes of such an event may be off, and its source block has types that attributes lack.
+ */
+export function withFactsOf(data: Block, declared: DebeziumAttributes): DebeziumAttributes {
+  const { op, source, transaction, ts_ms } = data;
+  if (typeof op !== "string" || !isBlock(source) || !isSourceBlock(source)) {
+    return declared;
+  }
+  return {
+    op: declared.op ?? op,
+    table: declared.table ?? tableOf(source),
+    source,
+    transaction: declared.transaction ?? (isBlock(transaction) ? transaction : null),
+    tsMs: ts_ms ?? null,
+  };
 }
 
 /** Whether Debezium's converter adds an attribute, in any spelling. */

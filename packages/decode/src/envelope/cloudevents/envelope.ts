@@ -9,7 +9,7 @@ import { extraOf } from "../extra.ts";
 import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { binaryEvent, type CloudEvent, structuredEvent } from "./attributes.ts";
-import { type DebeziumAttributes, debeziumAttributes, isDebeziumAttribute } from "./debezium-source.ts";
+import { type DebeziumAttributes, debeziumAttributes, isDebeziumAttribute, withFactsOf } from "./debezium-source.ts";
 import { deltaforgeConnector, openDeltaforgeEvent } from "./deltaforge-source.ts";
 import { innerMessage } from "./inner.ts";
 import { isStructured, mandatoryHeaders, recogniseCloudEvent } from "./recognise.ts";
@@ -35,8 +35,8 @@ function open(value: unknown, origin: Origin, inner?: unknown): readonly CdcEven
   const declared = debeziumAttributes(event);
   const extra = unknownAttributes(event);
   const kept = extra === null ? origin : origin.withExtra(extra);
-  const change = declared === null ? openDeltaforgeEvent(event, kept) : changeOf(event.data, declared, kept);
-  return listWith(change ?? new UnknownValue({ ...event.attributes, data: event.data }, origin));
+  const opened = declared === null ? openDeltaforgeEvent(event, kept) : changeOf(event.data, declared, kept);
+  return listWith(opened ?? new UnknownValue({ ...event.attributes, data: event.data }, origin));
 }
 
 /** The attributes of the specification. */
@@ -57,10 +57,11 @@ function dataOf(value: unknown): unknown {
 }
 
 /** The change, or null if the data is not one. */
-function changeOf(data: CloudEvent["data"], { op, table, source, transaction }: DebeziumAttributes, origin: Origin): CdcEvent | null {
+function changeOf(data: CloudEvent["data"], declared: DebeziumAttributes, origin: Origin): CdcEvent | null {
+  const { op, table, source, transaction, tsMs } = isBlock(data) ? withFactsOf(data, declared) : declared;
   const named = table ?? topicTableOf(source["connector"], origin.scope.topicTable) ?? { name: "" };
   if (op === "t") {
-    return new Truncate(named, { source, transaction }, origin);
+    return new Truncate(named, { source, transaction, ts_ms: tsMs }, origin);
   }
   const parts = isBlock(data) ? (partsOf(data) ?? rowParts(data, op)) : null;
   const isOfDocument = parts !== null && isDocument(parts, source["connector"]);
@@ -70,12 +71,11 @@ function changeOf(data: CloudEvent["data"], { op, table, source, transaction }: 
   }
   const { before, after, extra } = parts;
   const kept = extra === null ? origin : origin.withExtra(extra);
+  const fields = new DeclaredFields(source, tsMs, transaction);
   if (isOfDocument) {
-    return documentChangeOf(operation, named, parts, new DeclaredFields(source, null, transaction), kept);
+    return documentChangeOf(operation, named, parts, fields, kept);
   }
-  return isImage(before) && isImage(after)
-    ? new EnvelopedChange(operation, named, before, after, new DeclaredFields(source, null, transaction), kept)
-    : null;
+  return isImage(before) && isImage(after) ? new EnvelopedChange(operation, named, before, after, fields, kept) : null;
 }
 
 /**
