@@ -184,7 +184,8 @@ export const roomTables = {
       "encoding/avro-json": ["encoding/avro", "encoding/json"], // the same schemas; its messages are JSON, and read as what they say in binary
       "encoding/canal-protobuf": ["encoding/protobuf"], // Protobuf by a schema that nobody has to bring
       "encoding/protobuf": ["encoding/json"], // the same
-      "envelope/cloudevents": ["envelope/debezium", "envelope/deltaforge"], // both write them: the same letters for operations, the same columns
+      // Debezium and DeltaForge write them, with the same letters for operations and the same columns; the data may be what a transformation made.
+      "envelope/cloudevents": ["envelope/debezium", "envelope/deltaforge", "envelope/flattened", "envelope/outbox"],
       "envelope/ticdc-canal-json": ["envelope/canal"], // Canal's messages with an extension
       "envelope/deltaforge": ["envelope/debezium"], // its events are Debezium's payload with fields of its own
       "envelope/flattened": ["envelope/debezium"], // Debezium's own rows without its envelope: the same letters for operations

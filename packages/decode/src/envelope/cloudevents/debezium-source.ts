@@ -70,7 +70,7 @@ export function debeziumAttributes({ id, source, type, attributes }: CloudEvent)
 
 /**
  * The same facts, with those that the data states. If the metadata of an event come from headers (`metadata.source=header`), its data is the
- * whole envelope. The attributes of such an event may be off, and its source block has types that attributes lack.
+ * whole envelope, and so is MariaDB's. Of such an event the extension attributes may be off.
  */
 export function withFactsOf(data: Block, declared: DebeziumAttributes): DebeziumAttributes {
   const { op, source, transaction, ts_ms } = data;
@@ -80,7 +80,7 @@ export function withFactsOf(data: Block, declared: DebeziumAttributes): Debezium
   return {
     op: declared.op ?? op,
     table: declared.table ?? tableOf(source),
-    source,
+    source: declared.op === null ? source : declared.source,
     transaction: declared.transaction ?? (isBlock(transaction) ? transaction : null),
     tsMs: ts_ms ?? null,
   };

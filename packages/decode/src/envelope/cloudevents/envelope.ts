@@ -6,6 +6,7 @@ import { operationOf } from "../debezium/operation.ts";
 import { documentChangeOf, isDocumentText } from "../document-change.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import { extraOf } from "../extra.ts";
+import { flattened } from "../flattened/envelope.ts";
 import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { binaryEvent, type CloudEvent, structuredEvent } from "./attributes.ts";
@@ -63,9 +64,9 @@ function changeOf(data: CloudEvent["data"], declared: DebeziumAttributes, origin
   if (op === "t") {
     return new Truncate(named, { source, transaction, ts_ms: tsMs }, origin);
   }
-  const parts = isBlock(data) ? (partsOf(data) ?? rowParts(data, op)) : null;
+  const parts = isBlock(data) ? (partsOf(data) ?? rowParts(data, op, origin)) : null;
   const isOfDocument = parts !== null && isDocument(parts, source["connector"]);
-  const operation = parts === null ? null : op === null ? inferred(parts, isOfDocument) : operationOf(op);
+  const operation = parts === null ? null : op === null ? (parts.operation ?? inferred(parts, isOfDocument)) : operationOf(op);
   if (parts === null || operation === null) {
     return null;
   }
@@ -103,6 +104,8 @@ interface Parts {
   readonly extra: Columns | null;
   /** Whether the data is the row itself. */
   readonly isRow: boolean;
+  /** What the columns say that were added to a row; null without such columns. */
+  readonly operation: Operation | null;
 }
 
 /** The parts of a change whose data has its images as `before` and `after`; null if the data has other members, too. */
@@ -113,13 +116,23 @@ function partsOf(data: Columns): Parts | null {
     return null;
   }
   const { before = null, after = null, updateDescription = null } = data;
-  return { before, after, updateDescription, extra: extraOf(data, dataMembers), isRow: false };
+  return { before, after, updateDescription, extra: extraOf(data, dataMembers), isRow: false, operation: null };
 }
 
-/** The parts of a change whose row was taken out of its envelope by a transformation. Null if nothing says which operation it is. */
-function rowParts(row: Columns, op: string | null): Parts | null {
-  const images = op === "d" ? { before: row, after: null } : { before: null, after: row };
-  return op === null ? null : { ...images, updateDescription: null, extra: null, isRow: true };
+/**
+ * The parts of a change whose row was taken out of its envelope by a transformation. The columns that the transformation added are no columns
+ * of the row. Null if nothing says which operation it is.
+ */
+function rowParts(data: Columns, op: string | null, origin: Origin): Parts | null {
+  const [change] = (Object.keys(data).some((name) => name.startsWith("__")) ? flattened.open(data, origin) : null) ?? [];
+  const added = change?.kind === "change" ? change : null;
+  if (op === null && added === null) {
+    return null;
+  }
+  const row = added === null ? data : (added.before ?? added.after);
+  const isDelete = op === null ? added?.op === "delete" : op === "d";
+  const images = isDelete ? { before: row, after: null } : { before: null, after: row };
+  return { ...images, updateDescription: null, extra: null, isRow: true, operation: added?.op ?? null };
 }
 
 /** Whether the images are documents. Forks of MongoDB's connector have other names, and write documents as text, too. */
