@@ -8,6 +8,8 @@ import type { EnvelopeFormat } from "../envelope.ts";
 import { extraOf } from "../extra.ts";
 import { flattened } from "../flattened/envelope.ts";
 import type { Origin } from "../origin.ts";
+import { outbox } from "../outbox/envelope.ts";
+import { isCertain } from "../outbox/recognise.ts";
 import { isBlock } from "../source.ts";
 import { binaryEvent, type CloudEvent, structuredEvent } from "./attributes.ts";
 import { type DebeziumAttributes, debeziumAttributes, isDebeziumAttribute, withFactsOf } from "./debezium-source.ts";
@@ -36,7 +38,7 @@ function open(value: unknown, origin: Origin, inner?: unknown): readonly CdcEven
   const declared = debeziumAttributes(event);
   const extra = unknownAttributes(event);
   const kept = extra === null ? origin : origin.withExtra(extra);
-  const opened = declared === null ? openDeltaforgeEvent(event, kept) : changeOf(event.data, declared, kept);
+  const opened = declared === null ? openDeltaforgeEvent(event, kept) : (outboxEvent(event, kept) ?? changeOf(event.data, declared, kept));
   return listWith(opened ?? new UnknownValue({ ...event.attributes, data: event.data }, origin));
 }
 
@@ -55,6 +57,16 @@ function dataOf(value: unknown): unknown {
   }
   const { data, data_base64 } = value;
   return data === undefined && typeof data_base64 === "string" ? Buffer.from(data_base64, "base64") : (data ?? null);
+}
+
+/**
+ * The payload that Debezium's outbox router took out of its table. The attributes are those of the outbox table, but the payload is no row of
+ * it. Its id and its type are kept in `extra`. Null for all other events.
+ */
+function outboxEvent({ id, type, data }: CloudEvent, origin: Origin): CdcEvent | null {
+  const headerNames = origin.headers.map(([name]) => name);
+  const isOutbox = isCertain({ topic: origin.scope.topic, headerNames }) || (headerNames.includes("id") && !/^io\.debezium\./i.test(type));
+  return isOutbox ? (outbox.open(data, origin.withExtra({ id, type }))?.[0] ?? null) : null;
 }
 
 /** The change, or null if the data is not one. */

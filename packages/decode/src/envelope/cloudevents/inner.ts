@@ -27,5 +27,12 @@ export function innerMessage(value: unknown, textOf: MemberText): Uint8Array | n
 }
 
 function isMessage(data: Block): boolean {
-  return Object.hasOwn(data, "before") || Object.hasOwn(data, "after") || (Object.hasOwn(data, "schema") && Object.hasOwn(data, "payload"));
+  const { before, after } = data;
+  const hasImages = (before !== undefined || after !== undefined) && isImage(before) && isImage(after);
+  return hasImages || (Object.hasOwn(data, "schema") && Object.hasOwn(data, "payload"));
+}
+
+/** Whether it can be the image of a row, or a document as text. A payload of an application may have anything under these names. */
+function isImage(image: unknown): boolean {
+  return image === undefined || image === null || typeof image === "string" || isBlock(image);
 }
