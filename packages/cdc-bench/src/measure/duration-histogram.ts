@@ -1,6 +1,7 @@
 import { createHistogram, performance, type RecordableHistogram } from "node:perf_hooks";
 
-const longestNs = 3_600_000_000_000;
+/** A hundred days: a connector that was down for a night hands over changes of the evening. What is longer counts as this. */
+const longestNs = 8_640_000_000_000_000;
 
 /** Percentiles of durations, in nanoseconds. */
 export interface DurationSummary {

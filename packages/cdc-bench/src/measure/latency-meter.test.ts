@@ -17,3 +17,16 @@ test("an event counts once if the clocks differ, however many of its ages are ne
   }
   expect(meter.summary()).toMatchObject({ clockSkewEvents: 1, sinceRecord: { count: 2 }, connector: { count: 2 } });
 });
+
+test("an event is as old as it is, also after a connector was down for a night", async () => {
+  const nineHoursMs = 9 * 3_600_000;
+  const committedMs = Date.now() - nineHoursMs;
+  const source = { connector: "postgresql", db: "shop", schema: "public", table: "orders", ts_ms: committedMs };
+  const value = { before: null, after: { id: 1 }, source, op: "c", ts_ms: committedMs + nineHoursMs };
+  const [event] = await createDecoder().decode(recordOf(Buffer.from(JSON.stringify(value)), { timestamp: BigInt(Date.now()) }));
+  const meter = new LatencyMeter();
+  meter.add(event as NonNullable<typeof event>);
+  const { sinceSource, connector } = meter.summary();
+  expect(sinceSource.p50Ns / 1e6 / nineHoursMs).toBeCloseTo(1, 2);
+  expect(connector.maxNs / 1e6 / nineHoursMs).toBeCloseTo(1, 2);
+});
