@@ -52,7 +52,7 @@ export interface FetchMeter {
   readonly decompressedBusyMs: number;
   /** From the first assignment to the first batch: looking up positions, and the first fetch. */
   readonly firstBatchMs: number;
-  /** From the first assignment to the last batch taken. */
+  /** From the first assignment to the last batch taken, or to where the reading was broken off. */
   readonly readingMs: number;
   readonly batches: number;
   /** Time in which a commit was under way; commits that overlap count one by one. */
@@ -65,6 +65,11 @@ export interface FetchMeter {
   readonly waitsFor: DriverWait | null;
   /** Partitions were taken away, by a rebalance or by the end of the session. */
   readonly wasRebalanced: boolean;
+  /**
+   * The reading ends here, in front of its end: what passed since the last batch counts, too, as waiting. Without it, a stream that gave ten records in
+   * its first second and none for a minute would have given ten a second.
+   */
+  breakOff(): void;
 }
 
 export interface MeterOptions {
@@ -166,6 +171,18 @@ class Meter implements FetchMeter {
 
   get waitsFor(): DriverWait | null {
     return this.#waits.longest;
+  }
+
+  breakOff(): void {
+    const isRead = this.#pending !== undefined && this.unread === 0; // but for transaction markers, of which nothing comes
+    if (this.#joinedAtMs === 0 || this.#busy > 0 || isRead) {
+      return;
+    }
+    const nowMs = performance.now();
+    this.waitMs += nowMs - this.#idleSinceMs;
+    this.decompressedWaitingMs += this.#decompressedSince();
+    this.#idleSinceMs = nowMs;
+    this.#lastBatchAtMs = nowMs;
   }
 
   async #connect(inner: KafkaDriver, subscription: Subscription, sink: DriverSink): Promise<DriverSession> {

@@ -73,8 +73,14 @@ describe("the time of a reading", () => {
       seen.push(soFar);
       return soFar === records ? 1 : 0;
     });
-    expect(reading).toMatchObject({ outcome: "time-up", records });
+    // Five seconds in which nothing came: a rate without them would be that of a burst.
+    expect(reading).toMatchObject({ outcome: "time-up", records, elapsedMs: 5_000, stages: { fetchMs: 5_000, handleMs: 0 } });
     expect(seen.filter((soFar) => soFar === records).length).toBeGreaterThanOrEqual(5);
+  });
+
+  test("ends with the last record if only transaction markers are left, of which nothing comes", async () => {
+    const reading = await readFor5Seconds(driverOf(), BigInt(records) + 2n, ({ records: soFar }) => (soFar === records ? 1 : 0));
+    expect(reading).toMatchObject({ outcome: "time-up", records, elapsedMs: 0 });
   });
 
   test("is over if the group cannot be joined within a minute", async () => {
@@ -86,6 +92,34 @@ describe("the time of a reading", () => {
     expect(reading).toMatchObject({ outcome: "time-up", records: 0 });
     expect(passed).toBeGreaterThan(60);
   });
+});
+
+test("the time in which a live stream gives nothing counts until Ctrl-C, which is how one is ended", async () => {
+  let nowMs = 1_000;
+  vi.spyOn(performance, "now").mockImplementation(() => nowMs);
+  const broker = new MemoryBroker({ t: 1 });
+  broker.append("t", ...Array.from({ length: records }, (_, id) => ({ value: `{"id":${id}}` })));
+  const interrupt = new AbortController();
+  const { signal } = interrupt;
+  const reading = await measureReading({
+    driver: memory({ broker }),
+    schemas: undefined,
+    groupId: "g",
+    topics: ["t"],
+    from: "earliest",
+    end: {},
+    maxDurationMs: undefined,
+    maxIdleMs: undefined,
+    measureLatency: true,
+    interrupt: signal,
+    onProgress: ({ records: soFar }) => {
+      if (soFar === records && !signal.aborted) {
+        nowMs += 60_000;
+        interrupt.abort();
+      }
+    },
+  });
+  expect(reading).toMatchObject({ outcome: "interrupted", records, elapsedMs: 60_000 });
 });
 
 test.each([true, false])("a reading knows whether its group was rebalanced: %s", async (isRebalanced) => {

@@ -134,6 +134,9 @@ export async function measureReading(options: ReadingOptions): Promise<ReadingMe
   const watch = watchReading(options, meters, latency);
   try {
     const outcome = await Promise.race([running.then(() => "interrupted" as const), watch.outcome]);
+    if (outcome === "time-up" || outcome === "interrupted") {
+      fetched.breakOff();
+    }
     // Before the stop, which ends all waits, and takes the partitions away.
     const waitsFor = outcome === "ran-dry" ? fetched.waitsFor : null;
     const { wasRebalanced } = fetched;
