@@ -1,6 +1,7 @@
 import type { KafkaDriver } from "@cdckit/consumer";
 import type { SchemaSource } from "@cdckit/decode";
 import type { TopicExtent } from "../../load/cluster.ts";
+import { readingEndOf, requireWhole } from "../../load/whole-reading.ts";
 import { DurationHistogram, type DurationSummary } from "../../measure/duration-histogram.ts";
 import { measureReading, type ReadingMeasure, type ReadingOptions } from "../../measure/reading.ts";
 
@@ -27,11 +28,10 @@ export interface Drained {
   readonly written: { readonly firstMs: number; readonly lastMs: number } | null;
 }
 
-/** Consumes the whole topic as a service would. */
+/** Consumes the whole topic as a service would. Rejects if brokers stop handing it over: a part of it would count as the smallest format. */
 export async function drain({ driver, schemas, groupId, extent, interrupt, onProgress }: DrainOptions): Promise<Drained> {
   const age = new DurationHistogram();
   let [firstMs, lastMs, events] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
-  const filled = extent.partitions.filter(({ startOffset, endOffset }) => endOffset > startOffset);
   const cpuBefore = process.cpuUsage();
   const reading = await measureReading({
     driver,
@@ -39,7 +39,7 @@ export async function drain({ driver, schemas, groupId, extent, interrupt, onPro
     groupId,
     topics: [extent.topic],
     from: "earliest",
-    end: { endOffsets: new Map(filled.map(({ partition, endOffset }) => [partition, endOffset])) },
+    end: readingEndOf(extent),
     maxDurationMs: undefined,
     maxIdleMs,
     measureLatency: false,
@@ -55,6 +55,7 @@ export async function drain({ driver, schemas, groupId, extent, interrupt, onPro
     },
   });
   const { user, system } = process.cpuUsage(cpuBefore);
+  requireWhole([extent.topic], reading);
   return {
     reading,
     readingCpuMs: (user + system) / 1e3,
