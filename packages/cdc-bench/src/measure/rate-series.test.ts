@@ -26,6 +26,15 @@ describe("a rate series", () => {
     expect([windowMs, perSecond]).toEqual([1_000, { avg: 175, p50: 100, peak: 1_000 }]);
   });
 
+  test("counts the time in which nothing came before it was broken off, if anything had come", () => {
+    const stalled = seriesOf([100], 100);
+    stalled.breakOff(500 + 10_000);
+    expect(stalled.summary()).toMatchObject({ count: 100, elapsedMs: 10_000, perSecond: { avg: 10 } });
+    const unbegun = new RateSeries();
+    unbegun.breakOff(10_000);
+    expect(unbegun.startedAtMs).toBeNull();
+  });
+
   test("leaves out the last window, which is not whole", () => {
     const series = seriesOf([50, 50, 50], 100);
     series.add(1_000, 810);

@@ -59,6 +59,13 @@ export class RateSeries {
     this.#endedAtMs = Math.max(this.#endedAtMs, this.#startedAtMs);
   }
 
+  /** Nothing more comes, and the time until now counts: of a run that ends in front of its end, and may have stood still. */
+  breakOff(atMs: number): void {
+    if (this.#startedAtMs !== null) {
+      this.add(0, atMs);
+    }
+  }
+
   add(count: number, atMs: number): void {
     const startedAtMs = (this.#startedAtMs ??= atMs);
     this.#endedAtMs = Math.max(this.#endedAtMs, atMs);

@@ -55,7 +55,7 @@ export interface CatchUpMeasure {
   readonly records: number;
   /** Key and value of all records. */
   readonly bytes: number;
-  /** From the first to the last event. */
+  /** From the first to the last event, or to where it was broken off. */
   readonly rate: RateSeriesSummary;
   readonly bytesPerSecond: number;
   readonly fetches: number;
@@ -110,6 +110,9 @@ export async function catchUp(options: CatchUpOptions): Promise<CatchUpMeasure> 
   let outcome: CatchUpOutcome;
   try {
     outcome = await Promise.race([running.then(() => "interrupted" as const), watch.outcome]);
+    if (outcome !== "caught-up") {
+      meter.rate.breakOff(performance.now()); // a consumer that stands still is not as fast as it was before
+    }
   } finally {
     watch.end();
     await consumer.stop();

@@ -24,3 +24,16 @@ export class EventClock {
     this.events++;
   }
 }
+
+/**
+ * From the first event to the last one over all of them, or to where they were broken off: one that stood still then is not as fast as it was before.
+ * In milliseconds; 0 without any event.
+ */
+export function spanOf(
+  clocks: readonly { readonly firstEventAtMs: number | null; readonly lastEventAtMs: number | null }[],
+  brokenOffAtMs: number | null = null,
+): number {
+  const firsts = clocks.map(({ firstEventAtMs }) => firstEventAtMs).filter((at) => at !== null);
+  const lasts = [...clocks.map(({ lastEventAtMs }) => lastEventAtMs), brokenOffAtMs].filter((at) => at !== null);
+  return firsts.length === 0 ? 0 : Math.max(...lasts) - Math.min(...firsts);
+}

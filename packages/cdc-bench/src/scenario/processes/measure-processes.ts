@@ -10,9 +10,10 @@ import { listenerOf, useOf } from "../../measure/local-process.ts";
 import type { Observer } from "../../observe/observer.ts";
 import { longAbsenceOf } from "../../registry-fault.ts";
 import type { GroupMeasure, GroupOutcome, ProcessMeasure } from "../../result/group-measure.ts";
-import type { MemberEnd, MemberProgress } from "./member-messages.ts";
+import type { MemberEnd } from "./member-messages.ts";
 import { MemberProcess } from "./member-process.ts";
 import { isCompleteGroup } from "./complete-group.ts";
+import { spanOf } from "./event-clock.ts";
 
 export interface ProcessesPlan {
   readonly source: ClusterSource;
@@ -168,6 +169,8 @@ class Group {
 
   async stop(outcome: GroupOutcome): Promise<GroupMeasure> {
     const partitions = this.#members.map((member) => member.partitions ?? 0);
+    const isBrokenOff = (outcome === "time-up" || outcome === "interrupted") && unreadOf(this.#pending, this.#reached) > 0;
+    const brokenOffAtMs = isBrokenOff ? performance.timeOrigin + performance.now() : null;
     this.#members.forEach((member) => member.tell({ kind: "stop" }));
     const ends = await Promise.all(this.#members.map(({ ended }) => ended));
     const { processes } = this.#plan;
@@ -176,6 +179,7 @@ class Group {
       unread: outcome === "ran-dry" ? unreadOf(this.#pending, this.#reached) : 0,
       processes,
       joinMs: this.#joinMs,
+      brokenOffAtMs,
       cpuMs: this.#cpuMs,
       brokerCpuMs: this.#brokerCpuMs,
     });
@@ -246,12 +250,14 @@ function shares(counts: readonly (number | null)[]): string {
 
 interface GroupFacts extends Pick<GroupMeasure, "outcome" | "unread" | "joinMs"> {
   readonly processes: number;
+  /** Milliseconds since the epoch. Null if it ended by itself. */
+  readonly brokenOffAtMs: number | null;
   readonly cpuMs: readonly number[];
   readonly brokerCpuMs: number | null;
 }
 
 function summarize(ends: readonly MemberEnd[], partitions: readonly number[], facts: GroupFacts): GroupMeasure {
-  const elapsedMs = spanOf(ends);
+  const elapsedMs = spanOf(ends, facts.brokenOffAtMs);
   const total = (of: (end: MemberEnd) => number): number => sum(ends.map(of));
   const records = total((end) => end.records);
   const cores = availableParallelism();
@@ -297,13 +303,6 @@ function processMeasure(end: MemberEnd, number: number, partitions: number, allR
     formats,
     errors,
   };
-}
-
-/** From the first to the last event over all of them. */
-function spanOf(ends: readonly MemberProgress[]): number {
-  const firsts = ends.map(({ firstEventAtMs }) => firstEventAtMs).filter((at) => at !== null);
-  const lasts = ends.map(({ lastEventAtMs }) => lastEventAtMs).filter((at) => at !== null);
-  return firsts.length === 0 ? 0 : Math.max(...lasts) - Math.min(...firsts);
 }
 
 function perSecond(amount: number, elapsedMs: number): number {
