@@ -199,6 +199,8 @@ describe.skipIf(!isBuilt).each(Object.entries(majors))("with Nest %s, the module
       ["a signal whose stop has abandoned what a handler was at", ["pools", "handler"], "begun", 1],
       ["what has halted the consumer", ["none"], null, 1],
       ["what has halted the consumer, and a signal while it closes", ["none", "signal"], "closing", 1],
+      ["a close of the app by itself", ["orders", "close"], null, 0],
+      ["a close of the app by itself, and a signal while it closes", ["orders", "close and signal"], "closing", 0],
     ] as const)("closes once after %s, and the code of the process says how it ended", async (_, args, signalAt, code) => {
       const child = spawn(process.execPath, [main, ...args], { stdio: ["ignore", "pipe", "inherit"] });
       const ended = once(child, "exit");

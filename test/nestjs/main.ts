@@ -15,7 +15,7 @@ const { app, cdc, journal } = await appOf(set as "orders" | "pools" | "none", {
   shutdownTimeoutMs: 100,
 });
 journal.onLine = (line) => console.log(line);
-if (gate === "signal") {
+if (gate === "signal" || gate === "close and signal") {
   const waiting = setInterval(() => {}, 60_000); // a listener for a signal does not keep the process
   journal.gate = once(process, "SIGTERM").then(() => clearInterval(waiting));
 }
@@ -30,3 +30,6 @@ closeWithConsumer(app);
 void cdc.ended.then(() => console.log("closing"));
 await app.init();
 console.log("running");
+if (gate === "close" || gate === "close and signal") {
+  await app.close();
+}

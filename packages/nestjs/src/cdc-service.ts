@@ -24,6 +24,11 @@ export class CdcService implements OnApplicationBootstrap, OnModuleDestroy {
     });
   }
 
+  /** Whether the app has begun to close, whoever called its `close()`. */
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
   /** What the consumer says of itself, for a health check of yours. */
   health(): Health {
     return this.consumer.health();

@@ -6,13 +6,15 @@ import { CdcService } from "./cdc-service.ts";
  * ends with 0, or with 1 if the consumer halted or a stop abandoned work. Instead of `app.enableShutdownHooks()`, which ends the process by the signal.
  */
 export function closeWithConsumer(app: INestApplicationContext): void {
+  const cdc = app.get(CdcService);
   let closing: Promise<void> | undefined;
-  // Once: Nest 11 runs the shutdown hooks again for a second call. A rejection is not caught: what failed to close may keep the process alive.
-  const close = (): Promise<void> => (closing ??= app.close());
+  // Once, whoever closes it: Nest 11 runs the shutdown hooks again for a second call. A rejection is not caught: what failed to close may keep
+  // the process alive.
+  const close = async (): Promise<void> => closing ?? (cdc.isClosing ? undefined : (closing = app.close()));
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => void close()); // not once: a Ctrl-C under npm comes twice, and the second one would end the process
   }
-  void app.get(CdcService).ended.then((error) => {
+  void cdc.ended.then((error) => {
     if (error !== null) {
       process.exitCode = 1;
     }
