@@ -90,6 +90,25 @@ describe.each(Object.entries(majors))("with Fastify %s, the plugin", (version, f
     await closed;
   });
 
+  test("fails the start of the app where that of the consumer is refused at once, and closes the app", async () => {
+    const { consumer } = parts(); // without a handler
+    const ends: (Error | null)[] = [];
+    const app = await appOf({ consumer, onEnd: (error) => void ends.push(error) });
+    const closed = new Promise<void>((resolve) => void app.addHook("onClose", async () => resolve()));
+    await expect(app.listen({ port: 0 })).rejects.toMatchObject({ code: "invalid-handler" });
+    await closed;
+    expect(ends).toEqual([expect.objectContaining({ code: "invalid-handler" })]);
+    expect(app.server.listening).toBe(false);
+  });
+
+  test("starts an app that is to stay also where the start of the consumer is refused", async () => {
+    const { consumer } = parts();
+    const app = await appOf({ consumer, closeApp: false });
+    await app.ready();
+    expect((await app.inject("/healthz")).statusCode).toBe(503);
+    await app.close();
+  });
+
   /** An app that logs into a list. Its consumer ends when it is told to. */
   async function endingApp(options: Partial<FastifyCdcOptions>) {
     let end: (error: Error) => void = () => {};

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunnableConsumer } from "@cdckit/consumer";
 import type { FastifyInstance } from "fastify";
 import { type FastifyCdcOptions, resolveFastifyCdcOptions, type ResolvedFastifyCdcOptions } from "./options.ts";
@@ -20,10 +21,15 @@ export async function fastifyCdc(app: FastifyInstance, options: FastifyCdcOption
   addRoutes(app, resolved);
   let isClosing = false;
   app.addHook("onReady", async () => {
-    void consumer.run().then(
+    const running = consumer.run();
+    void running.then(
       () => ended(app, resolved, null, isClosing),
       (error: Error) => ended(app, resolved, error, isClosing),
     );
+    if (resolved.closeApp) {
+      // Rejects if the start is refused at once: the app closes already, and a listen() that began now would never end.
+      await Promise.race([running, nextTurn()]);
+    }
   });
   // Not onClose: it comes after the last response, and the stop would wait for clients that keep theirs open.
   app.addHook("preClose", async () => {
