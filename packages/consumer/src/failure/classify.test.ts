@@ -56,14 +56,15 @@ describe("the kind of failure that an error is", () => {
     ["a sink whose database refuses us", refused("28P01"), "permanent"],
     ["a sink that lacks a right", refused("42501"), "permanent"],
     ["a sink whose table has no unique constraint", refused("42P10"), "poison"],
-    ...["key-missing", "schema-mismatch", "row-incomplete", "table-unknown", "truncate-refused"].map(
+    ...["key-missing", "schema-mismatch", "row-incomplete", "truncate-refused"].map(
       (code) => [`a sink that says ${code}`, errorWith({ code, retriable: false }), "poison"] as const,
     ),
     ...["pg-missing", "not-claimed", "invalid-option"].map(
       (code) => [`a sink that says ${code}`, errorWith({ code, retriable: false }), "permanent"] as const,
     ),
     ["an error of a handler's own that has such a code", errorWith({ code: "schema-mismatch" }), "unclear"],
-    ["a tombstone of which nothing says whose it is", new ConsumerError("table-unknown", "x"), "poison"],
+    ["a tombstone of which nothing says yet whose it is", new ConsumerError("table-unknown", "x"), "unclear"],
+    ["a sink that says the same", errorWith({ code: "table-unknown", retriable: false }), "unclear"],
     ["a programmer's mistake", new TypeError("x is not a function"), "poison"],
     ["anything else", new Error("no"), "unclear"],
     ["something that is no error", "no", "unclear"],

@@ -89,8 +89,8 @@ const kindByCode: Readonly<Record<string, CodeKind>> = {
 };
 
 /**
- * What our PostgreSQL sink says with `retriable: false`: a setting, a table or the record has to be another one first. The codes of its other errors
- * say nothing of that: of `rejected`, the cause does.
+ * What our PostgreSQL sink says with `retriable: false`: a setting, a table or the record has to be another one first. Its other errors say nothing of
+ * that: of `rejected`, the cause does, and whose a tombstone is (`table-unknown`), rows of another partition may show a moment later.
  */
 const kindBySinkCode: Readonly<Record<string, FailureKind>> = {
   "invalid-option": "permanent",
@@ -99,7 +99,6 @@ const kindBySinkCode: Readonly<Record<string, FailureKind>> = {
   "key-missing": "poison",
   "row-incomplete": "poison",
   "schema-mismatch": "poison",
-  "table-unknown": "poison",
   "truncate-refused": "poison",
 };
 
@@ -201,7 +200,7 @@ function kindOf(error: unknown): FailureKind | null {
   if (isConsumerError(error)) {
     return code === "callback-failed" || code === "unhandled-event"
       ? "permanent"
-      : code === "invalid-row" || code === "decoder-failed" || code === "table-unknown"
+      : code === "invalid-row" || code === "decoder-failed"
         ? "poison"
         : null;
   }
