@@ -97,6 +97,16 @@ test.each<[string, readonly unknown[], readonly unknown[]]>([
   expect(not.filter(holds)).toEqual([]);
 });
 
+test("texts of many zeros are looked at in no time that grows with their square", () => {
+  const zeros = "0".repeat(300_000);
+  const startedMs = performance.now();
+  const held = [`1.${zeros}1`, `${zeros}x`, `.${zeros}`, `${zeros}5`].map((text) =>
+    holdsValue({ type: "numeric", maxScale: 2, maxWhole: 3 }, text),
+  );
+  expect(performance.now() - startedMs).toBeLessThan(2_000); // some milliseconds; with their square, a minute
+  expect(held).toEqual([false, true, true, true]);
+});
+
 test("a column of a numeric with three digits before the point takes no more of them", () => {
   const holds = (value: unknown): boolean => holdsValue({ type: "numeric", maxScale: 2, maxWhole: 3 }, value);
   const [held, not] = [

@@ -107,15 +107,19 @@ function scaleOf(value: unknown): number {
   if (typeof text !== "string") {
     return 0;
   }
-  const digits = /\.(\d*?)0*(?!\d)/.exec(text)?.[1] ?? "";
+  const digits = /\.(\d+)/.exec(text)?.[1] ?? "";
+  let end = digits.length; // not by an expression: it would take quadratic time for many zeros in front of another digit
+  while (digits[end - 1] === "0") {
+    end--;
+  }
   const exponent = /^[+-]?[\d.]+e([+-]?\d+)$/i.exec(text)?.[1] ?? 0;
-  return Math.max(0, digits.length - Number(exponent));
+  return Math.max(0, end - Number(exponent));
 }
 
 /** How many digits a number has before the point. */
 function wholeDigitsOf(value: unknown): number {
   const text = String(typeof value === "number" || typeof value === "bigint" ? value : typeof value === "string" ? value : 0);
-  const [, digits = "", exponent] = /^[+-]?0*(\d*)(?:\.\d*)?(e[+-]?\d+)?$/i.exec(text) ?? [];
+  const [, digits = "", exponent] = /^[+-]?0*([1-9]\d*)?(?:\.\d*)?(e[+-]?\d+)?$/i.exec(text) ?? [];
   return exponent === undefined ? digits.length : Math.floor(Math.log10(Math.abs(Number(text)))) + 1;
 }
 
