@@ -60,6 +60,14 @@ export class WatchedSchemaSource implements SchemaSource {
     }
   }
 
+  lastFailure(id: SchemaId): unknown {
+    try {
+      return this.#source.lastFailure?.(id);
+    } catch {
+      return undefined; // a report is made of what is known, whatever a source of the user's own throws
+    }
+  }
+
   /** Cancels every timer, and starts none any more. */
   close(): void {
     this.#isClosed = true;
@@ -70,7 +78,8 @@ export class WatchedSchemaSource implements SchemaSource {
 
   #open(id: SchemaId): Loading {
     const { host } = this.#source;
-    const wait = this.#parts.waits.open({ what: `schema ${id}`, ...(host === undefined ? {} : { host }) });
+    const lastFailure = (): unknown => this.lastFailure(id);
+    const wait = this.#parts.waits.open({ what: `schema ${id}`, lastFailure, ...(host === undefined ? {} : { host }) });
     const loading: Loading = { wait, asking: 0, keep: () => {} };
     this.#loading.set(id, loading);
     return loading;

@@ -77,6 +77,11 @@ export interface SchemaSource {
    * schema.
    */
   load(id: SchemaId): Promise<RegisteredSchema>;
+  /**
+   * Why the last attempt to load this schema failed, as an error, while `load` pauses before the next one. Undefined if no attempt of the load
+   * has failed, or if none is under way. Health reports show it, because a source may be asked to pause for long.
+   */
+  lastFailure?(id: SchemaId): unknown;
 }
 
 /** Why a schema could not be loaded. Only `unavailable` is worth another attempt. */

@@ -171,6 +171,18 @@ describe("a status", () => {
     expect(clock.pauses).toEqual([3_000, 5_000, 10_000, 0]);
   });
 
+  test("is known while the load pauses and asks again, and not after it", async () => {
+    const statuses: unknown[] = [];
+    const server = await serve((_, response, count) => {
+      statuses.push((registry.lastFailure?.(7) as { status?: number } | undefined)?.status, registry.lastFailure?.(8));
+      json(response, count === 1 ? 429 : 200, count === 1 ? {} : recordAnswer("Order"), { "retry-after": "3" });
+    });
+    const registry = createRegistry({ url: server.url, clock: new TestClock() });
+    await registry.load(7);
+    expect(statuses).toEqual([undefined, undefined, 429, undefined]);
+    expect(registry.lastFailure?.(7)).toBeUndefined();
+  });
+
   test("that never gets better ends after all attempts, and the failure says for how long to stay away", async () => {
     const server = await serve((_, response) => json(response, 503, { error_code: 50302, message: "secret text" }, { "retry-after": "7" }));
     const failure = await failureOf(createRegistry({ url: server.url, clock: new TestClock() }).load(7));

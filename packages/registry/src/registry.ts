@@ -79,6 +79,10 @@ class HttpRegistry implements Registry {
     return this.#source.load(id);
   }
 
+  lastFailure(id: SchemaId): unknown {
+    return this.#transport.lastFailure(id);
+  }
+
   latest(subject: string): Promise<SubjectVersion> {
     return this.#api.latestVersion(subject);
   }

@@ -27,7 +27,13 @@ describe("the pause before asking again", () => {
 });
 
 describe("asking again", () => {
-  const tools = () => ({ clock: new TestClock(), random: () => 0.5, closed: new AbortController().signal, onRetry: () => undefined });
+  const tools = () => ({
+    clock: new TestClock(),
+    random: () => 0.5,
+    closed: new AbortController().signal,
+    onPause: () => undefined,
+    onRetry: () => undefined,
+  });
 
   test("ends with the first success", async () => {
     let asked = 0;

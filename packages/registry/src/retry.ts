@@ -11,6 +11,8 @@ export interface RetryTools {
   readonly clock: RegistryClock;
   readonly random: () => number;
   readonly closed: AbortSignal;
+  /** Called before each pause, with what failed. */
+  readonly onPause: (error: RegistryError) => void;
   readonly onRetry: () => void;
 }
 
@@ -26,6 +28,7 @@ export async function withRetry<T>(policy: RetryPolicy, tools: RetryTools, ask: 
       if (attempt >= policy.attempts) {
         throw attempt === 1 ? error : error.withNote(`gave up after ${attempt} attempts`);
       }
+      tools.onPause(error);
       await wait(tools.clock, pauseMs(policy, attempt, error, tools.random), tools.closed);
       tools.onRetry();
     }

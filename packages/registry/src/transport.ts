@@ -1,3 +1,4 @@
+import type { SchemaId } from "@cdckit/decode";
 import { isTextList } from "./confluent-api.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { isRegistryError, RegistryError } from "./errors.ts";
@@ -14,6 +15,8 @@ export class Transport implements Asking {
   readonly #options: ResolvedRegistryOptions;
   readonly #closed: AbortSignal;
   readonly #failover: Failover;
+  /** What failed last, of the schemas that are asked for again after a pause. */
+  readonly #failures = new Map<SchemaId, RegistryError>();
   #requests = 0;
   #retries = 0;
 
@@ -42,11 +45,35 @@ export class Transport implements Asking {
     return this.#askOnce(endpoint, question, parseJson, "JSON");
   }
 
-  #ask<T>(question: Question, parse: (body: Uint8Array) => T, format: string): Promise<T> {
+  /** Why the last request for this schema failed, while a pause before the next one lasts, or that one is under way. */
+  lastFailure(id: SchemaId): RegistryError | undefined {
+    return this.#failures.get(id);
+  }
+
+  async #ask<T>(question: Question, parse: (body: Uint8Array) => T, format: string): Promise<T> {
+    const { id } = question;
     const { retry, clock, random } = this.#options;
-    const tools = { clock, random, closed: this.#closed, onRetry: () => this.#retries++ };
+    const tools = {
+      clock,
+      random,
+      closed: this.#closed,
+      onPause: (error: RegistryError) => this.#failed(id, error),
+      onRetry: () => this.#retries++,
+    };
     const send = (endpoint: Endpoint): Promise<T> => this.#askOnce(endpoint, question, parse, format);
-    return withRetry(retry, tools, () => this.#failover.ask(send, this.#closed));
+    try {
+      return await withRetry(retry, tools, () => this.#failover.ask(send, this.#closed));
+    } finally {
+      if (id !== undefined) {
+        this.#failures.delete(id);
+      }
+    }
+  }
+
+  #failed(id: SchemaId | undefined, error: RegistryError): void {
+    if (id !== undefined) {
+      this.#failures.set(id, error);
+    }
   }
 
   async #askOnce<T>(endpoint: Endpoint, question: Question, parse: (body: Uint8Array) => T, format: string): Promise<T> {

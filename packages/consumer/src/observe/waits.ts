@@ -13,6 +13,11 @@ export interface WaitFor {
   readonly place?: string;
   /** What failed. Absent while nothing has failed and no answer has come. */
   readonly cause?: unknown;
+  /**
+   * Why the last attempt of whoever is asked failed, while it goes on by itself: a registry that is to be asked again after a pause. Asked for
+   * when a report or a line is made, and undefined if nothing has failed.
+   */
+  readonly lastFailure?: () => unknown;
 }
 
 /** A wait that is under way. */
@@ -55,7 +60,7 @@ export interface WaitReport {
   readonly forMs: number;
   /** Attempts that failed. */
   readonly failures: number;
-  /** Why the last attempt failed. Null while none has. */
+  /** Why the last attempt failed, or the last one of a registry's client that asks again by itself. Null while none has. */
   readonly cause: string | null;
 }
 
@@ -65,7 +70,7 @@ export interface WaitParts {
 }
 
 /** Work that is in hand at this moment: a handler or a sink that has not answered yet. */
-export type WorkInHand = Omit<WaitFor, "cause">;
+export type WorkInHand = Omit<WaitFor, "cause" | "lastFailure">;
 
 interface Entry {
   readonly id: string;
@@ -183,7 +188,7 @@ export class Waits {
       const forMs = nowMs - entry.sinceMs;
       if (entry.failures > 0 || forMs >= shownAfterMs) {
         const { what, host = null, place = null } = entry.wait;
-        const cause = entry.failures === 0 ? null : causeText(entry.cause);
+        const { cause = null } = shownFailure(entry);
         shown.push({ what, host, place, since: entry.sinceWallMs, forMs: Math.round(forMs), failures: entry.failures, cause });
       }
     }
@@ -294,12 +299,18 @@ export class Waits {
     }
     entry.isLogged = true;
     const { what, host, place } = entry.wait;
-    const error = entry.failures === 0 ? {} : { err: entry.cause, cause: causeText(entry.cause) };
+    const error = shownFailure(entry);
     this.#parts.logger.warn(
       { what, host, place, forMs: Math.round(forMs), failures: entry.failures, ...counted(leftOut), ...entry.next, ...error },
       `${subjectOf(entry.wait)} ${entry.next === null ? "is waited for" : retryText(entry.next)}`,
     );
   }
+}
+
+/** What failed last: an attempt of this wait, or one of whoever is asked. Empty if nothing has. */
+function shownFailure({ failures, cause, wait }: Entry): { readonly err?: unknown; readonly cause?: string } {
+  const err = failures > 0 ? cause : wait.lastFailure?.();
+  return failures === 0 && err === undefined ? {} : { err, cause: causeText(err) };
 }
 
 /** Lines about the same thing in different places: of schema 7 and schema 8 of a registry, of a handler's records. */
@@ -325,7 +336,8 @@ function textOf(wait: WaitReport): string {
     ...(wait.place === null ? {} : { place: wait.place }),
   });
   const attempts = failures === 0 ? "no answer yet" : `${failures} failed ${failures === 1 ? "attempt" : "attempts"}, the last: ${cause}`;
-  return `${subject} is waited for since ${new Date(since).toISOString()} (${Math.round(forMs / 1_000)} s): ${attempts}`;
+  const state = failures === 0 && cause !== null ? `it is asked again, after: ${cause}` : attempts;
+  return `${subject} is waited for since ${new Date(since).toISOString()} (${Math.round(forMs / 1_000)} s): ${state}`;
 }
 
 function retryText({ attempt, attempts, delayMs }: NextAttempt): string {
