@@ -100,6 +100,12 @@ function failureOfFetch(error: unknown, endpoint: Endpoint, question: Question):
     const detail = `${endpoint.url} has a port that fetch does not open, because another protocol uses it: let the registry listen on another port`;
     return new RegistryError("refused", detail, about);
   }
+  const innermost: { readonly message: string; readonly code?: unknown } | undefined = errorChain(error).at(-1);
+  if (innermost?.message === "" && innermost.code === undefined) {
+    // fetch keeps a 407 to itself: its error has neither a code nor a message.
+    const detail = `${endpoint.url} could not be asked for ${question.what}, and fetch gives no reason: a proxy that wants credentials (407) looks like this`;
+    return new RegistryError("unavailable", detail, about);
+  }
   const code = systemCode(error);
   return new RegistryError("unavailable", `${endpoint.url} could not be asked for ${question.what} (${code}): ${adviceFor(code)}`, about);
 }

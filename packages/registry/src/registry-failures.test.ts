@@ -183,6 +183,13 @@ describe("a status", () => {
     expect(registry.lastFailure?.(7)).toBeUndefined();
   });
 
+  test("of 407, which fetch keeps to itself, is told as what it probably is", async () => {
+    const { url } = await serve((_, response) => response.writeHead(407).end());
+    const failure = await failureOf(createRegistry({ url, clock: new TestClock() }).load(7));
+    expect(failure.code).toBe("unavailable");
+    expect(failure.message).toContain("a proxy that wants credentials (407)");
+  });
+
   test("that never gets better ends after all attempts, and the failure says for how long to stay away", async () => {
     const server = await serve((_, response) => json(response, 503, { error_code: 50302, message: "secret text" }, { "retry-after": "7" }));
     const failure = await failureOf(createRegistry({ url: server.url, clock: new TestClock() }).load(7));
