@@ -9,7 +9,7 @@ import { formatCount } from "../../report/quantities.ts";
 import { openResultSink } from "../../report/result-sink.ts";
 import { type RunTime, startRunTime } from "../../result/run-time.ts";
 import { openClusterAccess } from "../../scenario/catch-up/cluster-access.ts";
-import { defaultSoakMs } from "../../scenario/soak/defaults.ts";
+import { defaultSoakMs, minSoakMs } from "../../scenario/soak/defaults.ts";
 import { paceNote } from "../../scenario/soak/keeping-pace.ts";
 import { runSoak, type SoakOutcome, type SoakPlan, warmUpMsOf } from "../../scenario/soak/run-soak.ts";
 import type { SoakResult } from "../../scenario/soak/soak-result.ts";
@@ -33,6 +33,9 @@ export async function soak(flags: SoakFlags, terminal: Terminal): Promise<ExitCo
   if (flags.minutes !== undefined && flags.duration !== undefined) {
     throw new BenchError("usage", "--minutes and --duration say the same: give one of them.");
   }
+  if (durationOf(flags) < minSoakMs) {
+    throw new BenchError("usage", `a soak is measured in windows of 1 s: give it ${minSoakMs / 1e3} s or more.`);
+  }
   const demands = resolveDemands(flags, "soak");
   const sink = await openResultSink(terminal, flags.output);
   try {
@@ -49,7 +52,8 @@ export async function soak(flags: SoakFlags, terminal: Terminal): Promise<ExitCo
 }
 
 async function ended(result: SoakResult, { stderr }: Terminal, write: () => Promise<void>): Promise<ExitCode> {
-  const hasMeasured = result.formats.some(({ events }) => events > 0);
+  // Without a window there is no rate: an interrupt came in the first second.
+  const hasMeasured = result.formats.some(({ events, windows }) => events > 0 && windows.length > 0);
   if (hasMeasured) {
     await write();
   }
@@ -69,11 +73,15 @@ async function ended(result: SoakResult, { stderr }: Terminal, write: () => Prom
   return result.formats.some(({ errorRecords }) => errorRecords > 0) ? exitCodes.decodeErrors : verdictExitCode(result);
 }
 
+function durationOf({ minutes, duration }: SoakFlags): number {
+  return duration ?? (minutes === undefined ? defaultSoakMs : minutes * 60_000);
+}
+
 function planOf(flags: SoakFlags): Omit<SoakPlan, "cluster" | "interrupt" | "observer"> {
-  const { partitions, writers, seed, events, rate = null, minutes, duration } = flags;
+  const { partitions, writers, seed, events, rate = null } = flags;
   return {
     formats: flags.formats.map((name) => changeFormat(name) as ChangeFormat), // the flag has choices
-    durationMs: duration ?? (minutes === undefined ? defaultSoakMs : minutes * 60_000),
+    durationMs: durationOf(flags),
     perSecond: rate,
     records: events,
     partitions,
