@@ -14,7 +14,7 @@ import { type TargetName, targetNames } from "../../scenario/drain/contenders.ts
 import type { DrainResult } from "../../scenario/drain/drain-result.ts";
 import { drainNotes, drainRules } from "../../scenario/drain/notes.ts";
 import { type DrainOutcome, type DrainPlan, runDrain } from "../../scenario/drain/run-drain.ts";
-import { deliveryCostsOf, drainMetrics } from "../../scenario/drain/summarize.ts";
+import { brokenPromiseOf, deliveryCostsOf, drainMetrics } from "../../scenario/drain/summarize.ts";
 import type { SnapshotFormat } from "../../scenario/snapshot/formats.ts";
 import type { Terminal } from "../../terminal.ts";
 import { type Demands, judge, verdictExitCode } from "../../verdict/verdict.ts";
@@ -55,7 +55,7 @@ export async function drain(flags: DrainFlags, terminal: Terminal): Promise<Exit
     } else {
       await writeResult(sink, flags, await profiling.addTo(result));
     }
-    return exitCodeOf(result);
+    return exitCodeOf(result, terminal);
   } finally {
     await sink.close();
   }
@@ -212,13 +212,18 @@ function settingsOf(plan: DrainPlan, { brokers }: ClusterConnection): Readonly<R
   };
 }
 
-function exitCodeOf(result: DrainResult | null): ExitCode {
+function exitCodeOf(result: DrainResult | null, { stderr }: Pick<Terminal, "stderr">): ExitCode {
   if (result === null || result.aborted) {
     return exitCodes.interrupted;
   }
   const rounds = result.drains.flatMap((measured) => measured.rounds);
   if (rounds.some(({ errors }) => errors.length > 0)) {
     return exitCodes.decodeErrors;
+  }
+  const broken = brokenPromiseOf(result.drains);
+  if (broken !== null) {
+    stderr.write(`cdc-bench: ${broken}\n`);
+    return exitCodes.unexpected;
   }
   return verdictExitCode(result);
 }

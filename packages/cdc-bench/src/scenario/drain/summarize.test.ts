@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { RateSeries, type RateSeriesSummary } from "../../measure/rate-series.ts";
 import type { ContenderMeasure, DrainRound } from "./drain-result.ts";
 import { isHeldBack } from "./notes.ts";
-import { contenderMeasure, deliveryCostsOf, resumedAtCheckpoint } from "./summarize.ts";
+import { brokenPromiseOf, contenderMeasure, deliveryCostsOf, resumedAtCheckpoint } from "./summarize.ts";
 
 function rateOf(events: number, elapsedMs: number): RateSeriesSummary {
   const series = new RateSeries();
@@ -26,6 +26,17 @@ test("the cost of effectively-once is round by round, in percent of the other's 
 
 test("there is no cost if only one of the two was measured", () => {
   expect(deliveryCostsOf([measured("effectively-once", 1_000)])).toEqual([]);
+});
+
+test.each([
+  ["effectively-once", 100, null],
+  ["effectively-once", 101, "kafka: 101 records, expected 100: records were lost or written twice."],
+  ["effectively-once", 99, "kafka: 99 records, expected 100: records were lost or written twice."],
+  ["at-least-once", 101, null],
+  ["at-least-once", 99, "kafka: 99 records, expected 100: records were lost or written twice."],
+] as const)("what a store holds after %s decides how a drain ends: %i of 100", (delivery, found, sentence) => {
+  const round = { check: { what: "records", found, expected: 100 } } as DrainRound;
+  expect(brokenPromiseOf([{ label: "kafka", delivery, rounds: [{ check: null } as DrainRound, round] }])).toBe(sentence);
 });
 
 describe("a consumer resumed at its checkpoint", () => {

@@ -1,4 +1,5 @@
 import { medianOf, summarizeRates } from "../../measure/rounds.ts";
+import { formatCount } from "../../report/quantities.ts";
 import type { Metric } from "../../verdict/metric.ts";
 import { percentileMetrics } from "../../verdict/metrics-of.ts";
 import type { Places } from "../catch-up/tap-driver.ts";
@@ -49,6 +50,22 @@ export function resumedAtCheckpoint(topic: string, committed: ReadonlyMap<number
   }
   // A partition that had nothing before the checkpoint has no commit, and starts at its first record.
   return [...first].every(([partition, offset]) => offset === (committed.get(partition) ?? 0n));
+}
+
+/**
+ * What a store holds that it must not, in a sentence: fewer than were written, or with effectively-once another number. With at-least-once there may be
+ * more, as after a fault. Null if all that was counted is right.
+ */
+export function brokenPromiseOf(drains: readonly Pick<ContenderMeasure, "label" | "delivery" | "rounds">[]): string | null {
+  for (const { label, delivery, rounds } of drains) {
+    const broken = rounds
+      .map(({ check }) => check)
+      .find((check) => check !== null && (delivery === "effectively-once" ? check.found !== check.expected : check.found < check.expected));
+    if (broken !== undefined && broken !== null) {
+      return `${label}: ${formatCount(broken.found)} ${broken.what}, expected ${formatCount(broken.expected)}: records were lost or written twice.`;
+    }
+  }
+  return null;
 }
 
 export function drainMetrics(drains: readonly ContenderMeasure[], costs: readonly DeliveryCost[]): readonly Metric[] {
