@@ -8,6 +8,8 @@ import { createDataSet, seededDataSets } from "../codec/data-sets.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { createApiServer } from "../scenario/http/api-server.ts";
 import type { HttpResult } from "../scenario/http/http-result.ts";
+import { httpNotes } from "./actions/http.ts";
+import type { HttpFigures } from "../scenario/http/measure-http.ts";
 import { runProgram } from "./program.ts";
 
 interface Ended {
@@ -170,4 +172,15 @@ test.each([
   const { code, stderr } = await http(args);
   expect(stderr).toContain(said);
   expect(code).toBe(exitCodes.usage);
+});
+
+test("a percentile over few requests is said to be one, also if a time or Ctrl-C has ended them", () => {
+  const responsesOf = (...counts: readonly number[]) =>
+    counts.map((count) => ({ request: { count } })) as unknown as HttpFigures["responses"];
+  const few = expect.stringContaining("p99 is the slowest of them") as unknown;
+  expect(httpNotes({ responses: responsesOf(500, 12), unanswered: [] })).toContainEqual(
+    "With 12 requests p99 is the slowest of them: --requests 1k gives it more.",
+  );
+  expect(httpNotes({ responses: responsesOf(500, 100), unanswered: [] })).not.toContainEqual(few);
+  expect(httpNotes({ responses: [], unanswered: [] })).not.toContainEqual(few);
 });

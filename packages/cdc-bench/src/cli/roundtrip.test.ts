@@ -1,6 +1,7 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { exitCodes } from "../exit-codes.ts";
+import { roundtripNotes } from "./actions/roundtrip.ts";
 import { runProgram } from "./program.ts";
 import { resolveRedis } from "./redis-options.ts";
 
@@ -52,4 +53,12 @@ describe("the address of a Redis", () => {
     expect(decodeURIComponent(new URL(address).password)).toBe("a/b@c:d");
     expect(resolveRedis({}, { REDIS_URL: "rediss://h" })).toBe("rediss://h");
   });
+});
+
+test("a percentile over few rounds is said to be one, also if a time or Ctrl-C has ended them", () => {
+  expect(roundtripNotes([{ rounds: 5_000 }, { rounds: 20 }], true)).toEqual([
+    "With 20 rounds p99 rests on 1 of them: --rounds 10k gives it more.",
+  ]);
+  expect(roundtripNotes([{ rounds: 5_000 }], false)).toEqual([]);
+  expect(roundtripNotes([], true)).toEqual(["Interrupted before the first round ended: there are no figures."]);
 });

@@ -2,7 +2,7 @@ import { formatCount, formatDuration, formatLinkRate, formatRatio } from "../rep
 import type { BenchResult } from "../result/bench-result.ts";
 import type { HttpResult, ResponseMeasure } from "../scenario/http/http-result.ts";
 import { publishedResponses } from "../scenario/http/published.ts";
-import type { FigureCell, LineChart, ReportDocument, Section, StackedBars, Table, Winner } from "../presentation/document.ts";
+import type { Cell, FigureCell, LineChart, ReportDocument, Section, StackedBars, Table, Winner } from "../presentation/document.ts";
 import { footOf } from "./foot.ts";
 
 /** The report of `http`: the published table, latencies, stages and winners, for each method. */
@@ -63,7 +63,7 @@ function mainTable(responses: readonly ResponseMeasure[]): Table {
       nameOf(response),
       millisecondsCell(response.request.p50Ns),
       ratioCell(response.request.p50Ns / (json?.request.p50Ns ?? Number.NaN)),
-      { text: (response.allocatedBytes / 1e6).toFixed(2), value: response.allocatedBytes },
+      allocatedCell(response.allocatedBytes),
       kilobytesCell(response.sentBytes),
       ratioCell(response.sentBytes / (json?.sentBytes ?? Number.NaN)),
       kilobytesCell(response.plainBytes),
@@ -101,7 +101,7 @@ function publishedTable(responses: readonly ResponseMeasure[]): Table {
           millisecondsCell(here.request.p50Ns),
           ratioCell(here.request.p50Ns / (json?.request.p50Ns ?? Number.NaN)),
           { text: published.allocatedMegabytes.toFixed(2), value: published.allocatedMegabytes * 1e6 },
-          { text: (here.allocatedBytes / 1e6).toFixed(2), value: here.allocatedBytes },
+          allocatedCell(here.allocatedBytes),
           { text: formatCount(published.sentKilobytes), value: published.sentKilobytes * 1e3 },
           kilobytesCell(here.sentBytes),
         ],
@@ -132,7 +132,7 @@ function latencyTable(responses: readonly ResponseMeasure[]): Table {
         ...[request.p50Ns, request.p95Ns, request.p99Ns, request.maxNs].map((ns) => ({ text: formatDuration(ns), value: ns })),
         { text: requestsPerSecond.toFixed(1), value: requestsPerSecond },
         megabytesCell(allocatedByClientBytes),
-        allocatedByServerBytes === null ? "-" : megabytesCell(allocatedByServerBytes),
+        megabytesCell(allocatedByServerBytes),
       ];
     }),
   };
@@ -179,8 +179,8 @@ function winnersOf(responses: readonly ResponseMeasure[]): readonly Winner[] {
     ),
     ...winner(
       "least allocated",
-      responses,
-      ({ allocatedBytes }) => allocatedBytes,
+      responses.filter(({ allocatedBytes }) => allocatedBytes !== null),
+      ({ allocatedBytes }) => allocatedBytes ?? Number.NaN,
       (bytes) => `${(bytes / 1e6).toFixed(1)} MB`,
     ),
   ];
@@ -208,8 +208,12 @@ function kilobytesCell(bytes: number): FigureCell {
   return { text: formatCount(bytes / 1e3), value: bytes };
 }
 
-function megabytesCell(bytes: number): FigureCell {
-  return { text: `${(bytes / 1e6).toFixed(1)} MB`, value: bytes };
+function allocatedCell(bytes: number | null): Cell {
+  return bytes === null ? "-" : { text: (bytes / 1e6).toFixed(2), value: bytes };
+}
+
+function megabytesCell(bytes: number | null): Cell {
+  return bytes === null ? "-" : { text: `${(bytes / 1e6).toFixed(1)} MB`, value: bytes };
 }
 
 function ratioCell(ratio: number): FigureCell {

@@ -6,6 +6,7 @@ import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { withoutLogin } from "../../leftovers/thing.ts";
 import { openFaultProxy } from "../../load/fault-proxy.ts";
 import { createObserver, type Observer } from "../../observe/observer.ts";
+import { formatCount } from "../../report/quantities.ts";
 import { describeEnvironment } from "../../report/environment.ts";
 import { openResultSink } from "../../report/result-sink.ts";
 import { startRunTime } from "../../result/run-time.ts";
@@ -48,7 +49,7 @@ export async function http(flags: HttpFlags, terminal: Terminal): Promise<ExitCo
       environment: describeEnvironment(),
       settings: settingsOf(flags, plan, rows),
       rules: httpRules(flags.url === undefined, flags.link !== undefined),
-      notes: notesOf(figures, plan),
+      notes: httpNotes(figures),
       url: flags.url === undefined ? null : withoutLogin(flags.url),
       ...figures,
       ...judge(httpMetrics(figures.responses), demands),
@@ -197,11 +198,13 @@ function settingsOf(flags: HttpFlags, { asks, ...plan }: HttpPlan, rows: number)
   return { ...plan, forms, rows, seed, keepAlive, linkBitsPerSecond: link, maxBodyBytes: maxBody, timeoutMs: timeout };
 }
 
-function notesOf({ unanswered }: HttpFigures, { requests }: HttpPlan): readonly string[] {
+/** By what was measured: a run may end after a time, or by Ctrl-C. */
+export function httpNotes({ responses, unanswered }: HttpFigures): readonly string[] {
+  const fewest = Math.min(...responses.map(({ request }) => request.count));
   return [
     ...unanswered.map(({ method, format, encoding, reason }) => `${method} ${format}, ${encoding}: ${reason}.`),
     ...(contentCodings.some(({ name }) => name === "zstd") ? [] : ["zstd is left out: Node has it from 22.15 on."]),
-    ...(requests !== null && requests < 100 ? [`With ${requests} requests p99 is the slowest of them: --requests 1k gives it more.`] : []),
+    ...(fewest < 100 ? [`With ${formatCount(fewest)} requests p99 is the slowest of them: --requests 1k gives it more.`] : []),
   ];
 }
 

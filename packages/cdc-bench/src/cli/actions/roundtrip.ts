@@ -7,13 +7,14 @@ import { cleanLeftovers, openLeftovers } from "../../leftovers/leftovers.ts";
 import { createRemover } from "../../leftovers/removers.ts";
 import { createObserver } from "../../observe/observer.ts";
 import { describeEnvironment, versionsOf } from "../../report/environment.ts";
+import { formatCount } from "../../report/quantities.ts";
 import { openResultSink } from "../../report/result-sink.ts";
 import { startRunTime } from "../../result/run-time.ts";
 import { maxThreads, maxValuesInFlight, roundtripDefaults as defaults } from "../../scenario/roundtrip/defaults.ts";
 import { type RoundtripFigures, type RoundtripPlan, RoundtripRun } from "../../scenario/roundtrip/measure-roundtrip.ts";
 import { openThreads, type RoundtripTarget } from "../../scenario/roundtrip/open-threads.ts";
 import { profileThreads } from "../../scenario/roundtrip/profile-threads.ts";
-import { roundtripMetrics, type RoundtripResult } from "../../scenario/roundtrip/roundtrip-result.ts";
+import { type RoundtripMeasure, roundtripMetrics, type RoundtripResult } from "../../scenario/roundtrip/roundtrip-result.ts";
 import { roundtripRules } from "../../scenario/roundtrip/rules.ts";
 import type { Terminal } from "../../terminal.ts";
 import { type Demands, judge, verdictExitCode } from "../../verdict/verdict.ts";
@@ -179,7 +180,7 @@ function resultOf(
     environment: describeEnvironment(versionsOf(target.via === "kafka" ? peers : [...peers, "@redis/client"])),
     settings: { via: target.via, place, suite: set.name, rows: set.rows.length, seed: flags.seed, threads: flags.threads, ...plan },
     rules: roundtripRules(target.via),
-    notes: notesOf(plan, roundtrips.length, run.aborted),
+    notes: roundtripNotes(roundtrips, run.aborted),
     via: target.via,
     payload: { suite: set.name, title: set.title, rows: set.rows.length },
     memory,
@@ -189,11 +190,13 @@ function resultOf(
   };
 }
 
-function notesOf({ rounds }: RoundtripPlan, measured: number, aborted: boolean): readonly string[] {
+/** By what was measured: a run may end after a time, or by Ctrl-C. */
+export function roundtripNotes(roundtrips: readonly Pick<RoundtripMeasure, "rounds">[], aborted: boolean): readonly string[] {
+  const fewest = Math.min(...roundtrips.map(({ rounds }) => rounds));
   return [
-    ...(measured === 0 && aborted ? ["Interrupted before the first round ended: there are no figures."] : []),
-    ...(rounds !== null && rounds < 1_000
-      ? [`With ${rounds} rounds p99 rests on ${Math.max(1, Math.round(rounds / 100))} of them: --rounds 10k gives it more.`]
+    ...(roundtrips.length === 0 && aborted ? ["Interrupted before the first round ended: there are no figures."] : []),
+    ...(fewest < 1_000
+      ? [`With ${formatCount(fewest)} rounds p99 rests on ${Math.max(1, Math.round(fewest / 100))} of them: --rounds 10k gives it more.`]
       : []),
   ];
 }

@@ -17,9 +17,9 @@ export interface ResponseMeasure {
   /** Of the body, as it was on the wire, and before compression. */
   readonly sentBytes: number;
   readonly plainBytes: number;
-  /** Client and server together, for one request; the server's part is null if it is not ours. */
-  readonly allocatedBytes: number;
-  readonly allocatedByClientBytes: number;
+  /** Client and server together, for one request; the server's part is null if it is not ours. Null if Ctrl-C came before it was counted. */
+  readonly allocatedBytes: number | null;
+  readonly allocatedByClientBytes: number | null;
   readonly allocatedByServerBytes: number | null;
   /** Means of a request. */
   readonly stages: ResponseStages;
@@ -62,7 +62,7 @@ export function httpMetrics(responses: readonly ResponseMeasure[]): readonly Met
       ...percentileMetrics("request", scope, request),
       { name: "rate", scope, value: requestsPerSecond },
       { name: "size.avg", scope, value: sentBytes },
-      { name: "allocated", scope, value: allocatedBytes },
+      ...(allocatedBytes === null ? [] : [{ name: "allocated", scope, value: allocatedBytes } as const]),
     ];
   });
 }

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import type { Ask, Asked } from "./api-client.ts";
+import { httpMetrics } from "./http-result.ts";
 import { measureHttp } from "./measure-http.ts";
 
 afterEach(() => void vi.restoreAllMocks());
@@ -18,7 +19,7 @@ const answered: Asked = {
   rows: [],
 };
 
-test("the rate of requests that Ctrl-C ends is by the time that they took", async () => {
+test("requests that Ctrl-C ends have the rate of the time that they took, and nothing that was not counted is 0", async () => {
   let nowMs = 1_000;
   vi.spyOn(performance, "now").mockImplementation(() => nowMs);
   const interrupt = new AbortController();
@@ -44,4 +45,6 @@ test("the rate of requests that Ctrl-C ends is by the time that they took", asyn
   };
   const { responses } = await measureHttp(plan, world);
   expect(responses).toMatchObject([{ request: { count: 4 }, requestsPerSecond: 80 }]); // in 50 ms
+  expect(responses).toMatchObject([{ allocatedBytes: null, allocatedByClientBytes: null }]);
+  expect(httpMetrics(responses).map(({ name }) => name)).not.toContain("allocated");
 });

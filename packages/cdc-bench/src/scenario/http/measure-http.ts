@@ -109,7 +109,7 @@ class AskMeter {
     }
     const meanNs = (ms: number): number => (ms * 1e6) / done;
     const { prepareMs, waitMs, transferMs, decompressMs, decodeMs, serverMs } = this.#sums;
-    const client = medianAllocation(this.#allocations.map((each) => each.client))?.bytes ?? 0;
+    const client = medianAllocation(this.#allocations.map((each) => each.client))?.bytes ?? null;
     const server = medianAllocation(this.#allocations.flatMap((each) => each.server ?? []))?.bytes ?? null;
     return {
       ...this.#ask,
@@ -118,7 +118,7 @@ class AskMeter {
       requestsPerSecond: (done * 1e3) / this.#elapsedMs,
       sentBytes: this.#last.sentBytes,
       plainBytes: this.#last.plainBytes,
-      allocatedBytes: client + (server ?? 0),
+      allocatedBytes: client === null ? null : client + (server ?? 0),
       allocatedByClientBytes: client,
       allocatedByServerBytes: server,
       stages: {
