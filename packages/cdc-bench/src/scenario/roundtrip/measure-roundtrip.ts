@@ -139,7 +139,8 @@ export class RoundtripRun {
       for (const reader of ["old", "new"] as const) {
         const before = await this.#half(index, name, reader, "old", Math.ceil(rounds / 2));
         const after = await this.#half(index, name, reader, "new", Math.floor(rounds / 2));
-        if (before !== null && after !== null) {
+        // Of no rounds, as when Ctrl-C comes first, nothing is known.
+        if (before !== null && after !== null && before.rounds > 0 && after.rounds > 0) {
           measures.push({ codec: name, reader, before, after, copes: copes(before, after) });
         }
       }
