@@ -107,7 +107,11 @@ function failureOfFetch(error: unknown, endpoint: Endpoint, question: Question):
     return new RegistryError("unavailable", detail, about);
   }
   const code = systemCode(error);
-  return new RegistryError("unavailable", `${endpoint.url} could not be asked for ${question.what} (${code}): ${adviceFor(code)}`, about);
+  return new RegistryError(
+    "unavailable",
+    `${endpoint.url} could not be asked for ${question.what} (${code}): ${adviceFor(code, endpoint.url.startsWith("https:"))}`,
+    about,
+  );
 }
 
 // fetch has no code for this. A test with a real redirect checks its message.
@@ -115,12 +119,18 @@ function isRedirect(error: unknown): boolean {
   return errorChain(error).some((link) => /\bredirect\b/.test(link.message));
 }
 
-function adviceFor(code: string): string {
+function adviceFor(code: string, isTls: boolean): string {
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") {
     return "is the host name right, and can this machine resolve it";
   }
   if (/ALERT_.*CERTIFICATE|CERTIFICATE_REQUIRED/.test(code)) {
     return "it wants a certificate of the client, or refuses the one that was shown: the option `fetch` takes a function that shows one";
+  }
+  if (/ALERT_HANDSHAKE_FAILURE/.test(code)) {
+    return "it refused the TLS handshake: does it want a certificate of the client, which a function in the option `fetch` can show";
+  }
+  if (code.startsWith("ERR_OSSL_")) {
+    return "the certificate or the key that `fetch` shows cannot be used: are both PEM, and do they belong together";
   }
   if (code === "CERT_HAS_EXPIRED") {
     return "its certificate has expired: it must be renewed, or the clock here is wrong";
@@ -135,7 +145,8 @@ function adviceFor(code: string): string {
     return "its answer is not compressed as its content-encoding says: does a proxy in front of it change answers";
   }
   if (code === "UND_ERR_SOCKET") {
-    return "it ended the connection: is it running, are host and port right, and does it want https";
+    const wanted = isTls ? "a certificate of the client that has not expired (the option `fetch`)" : "https";
+    return `it ended the connection: is it running, are host and port right, and does it want ${wanted}`;
   }
   if (code.includes("CERT") || code.includes("SIGNATURE") || code.startsWith("ERR_TLS")) {
     return "its certificate is not trusted: name the authority in NODE_EXTRA_CA_CERTS";

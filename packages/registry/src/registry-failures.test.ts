@@ -67,11 +67,18 @@ describe("a registry that does not answer", () => {
     ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "name the authority in NODE_EXTRA_CA_CERTS"],
     ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", "it wants a certificate of the client"],
     ["ERR_SSL_WRONG_VERSION_NUMBER", "does its url begin with http://"],
-    ["UND_ERR_SOCKET", "does it want https"],
+    ["ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE", "does it want a certificate of the client"],
+    ["ERR_OSSL_X509_KEY_VALUES_MISMATCH", "do they belong together"],
+    ["UND_ERR_SOCKET", "does it want a certificate of the client"],
   ])("for the reason %s is told with what to change", async (code, advice) => {
     const failure = await failureOf(createRegistry({ url: "https://registry", clock: new TestClock(), fetch: failing(code) }).load(7));
     expect(failure.message).toContain(`(${code}): `);
     expect(failure.message).toContain(advice);
+  });
+
+  test("over http and ends the connection may want https", async () => {
+    const { url } = await serve((_, response) => response.destroy());
+    expect((await failureOf(createRegistry({ url, clock: new TestClock() }).load(7))).message).toContain("does it want https");
   });
 
   test("is not asked for a while, and what was wrong is told meanwhile", async () => {
