@@ -17,7 +17,7 @@ import type { Observer } from "../../observe/observer.ts";
 import { DelayHistogram, type DelaySummary } from "./lateness.ts";
 import { sourceOf, type TopicPlan } from "./produce-plan.ts";
 import { RecycledBytes } from "./recycled-bytes.ts";
-import { evenSchedule, type Schedule } from "./schedule.ts";
+import { evenSchedule, type Schedule } from "../schedule.ts";
 import { type LoadedBatch, TopicLane } from "./topic-lane.ts";
 
 export interface ProduceOptions {

@@ -5,7 +5,7 @@ import { explainRefusedWrite } from "../../load/explain-refusal.ts";
 import { backlogSource } from "../catch-up/backlog.ts";
 import type { ClusterAccess } from "../catch-up/cluster-access.ts";
 import { givenSchemas } from "../catch-up/given-schemas.ts";
-import { evenSchedule, type Schedule } from "../produce/schedule.ts";
+import { evenSchedule, type Schedule } from "../schedule.ts";
 
 const tickMs = 20;
 const maxPerSend = 1_000;

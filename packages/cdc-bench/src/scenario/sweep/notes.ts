@@ -8,7 +8,7 @@ export function sweepRules({ rounds, pointMs, usesProxy }: Pick<SweepPlan, "roun
     `The knee is the smallest value whose median rate is within ${kneeTolerance * 100}% of the best.`,
     `Each value is measured ${rounds} times, in turns with the others and with the base; figures are medians. A first measurement warms up and does not count.`,
     `A difference counts if it is larger than ${kneeTolerance * 100}% and than the noise: half of the range of all measurements of the base.`,
-    `Every measurement is a new group that reads from the first record, for ${formatCount(pointMs)} ms at most. Events a second are from its first to its last event.`,
+    `Every measurement is a new group that reads from the first record, for ${formatCount(pointMs)} ms at most. Events a second are from its first to its last event, or to where its time was up.`,
     ...(usesProxy ? ["The proxy runs in this process: its work costs processor time that a proxy elsewhere would not."] : []),
   ];
 }
