@@ -1,6 +1,6 @@
 import { semanticTypes, type Type } from "@cdckit/decode";
 import { describe, expect, test } from "vitest";
-import { columnTypeOf, commonType, hasPlainTexts, holdsValue, widerType } from "./column-type.ts";
+import { columnTypeOf, commonType, hasPlainTexts, holdsValue, missingForm, widerType } from "./column-type.ts";
 
 test.each(semanticTypes)("a column of %s has the type of what its values mean, however they were sent", (name) => {
   const semantic = { name, parameters: {} };
@@ -100,6 +100,9 @@ test.each<[string, readonly unknown[], readonly unknown[]]>([
 test("texts of many zeros are looked at in no time that grows with their square", () => {
   const zeros = "0".repeat(300_000);
   const startedMs = performance.now();
+  expect(["real", "double precision"].map((type) => holdsValue({ type }, `1${zeros}1.5`))).toEqual([true, true]); // no finite number
+  expect(holdsValue({ type: "double precision" }, `0.1${zeros}1`)).toBe(false);
+  expect(missingForm("numeric", `${zeros}x`)).toBe("number");
   const held = [`1.${zeros}1`, `${zeros}x`, `.${zeros}`, `${zeros}5`].map((text) =>
     holdsValue({ type: "numeric", maxScale: 2, maxWhole: 3 }, text),
   );

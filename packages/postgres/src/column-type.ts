@@ -107,13 +107,9 @@ function scaleOf(value: unknown): number {
   if (typeof text !== "string") {
     return 0;
   }
-  const digits = /\.(\d+)/.exec(text)?.[1] ?? "";
-  let end = digits.length; // not by an expression: it would take quadratic time for many zeros in front of another digit
-  while (digits[end - 1] === "0") {
-    end--;
-  }
+  const digits = withoutLastZeros(/\.(\d+)/.exec(text)?.[1] ?? "");
   const exponent = /^[+-]?[\d.]+e([+-]?\d+)$/i.exec(text)?.[1] ?? 0;
-  return Math.max(0, end - Number(exponent));
+  return Math.max(0, digits.length - Number(exponent));
 }
 
 /** How many digits a number has before the point. */
@@ -160,11 +156,17 @@ function isSingle(value: number): boolean {
 
 /** The digits of a decimal from its first to its last that is not zero. Two decimals with the same digits and about the same size are equal. */
 function digitsOf(text: string): string {
-  return text
-    .replace(/[eE].*$/, "")
-    .replace(/[^\d]/g, "")
-    .replace(/^0+/, "")
-    .replace(/0+$/, "");
+  const digits = text.replace(/[eE].*$/, "").replace(/[^\d]/g, "");
+  return withoutLastZeros(digits.replace(/^0+/, ""));
+}
+
+/** Not by an expression: it would take quadratic time for many zeros in front of another digit. */
+function withoutLastZeros(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === "0") {
+    end--;
+  }
+  return digits.slice(0, end);
 }
 
 /** Whether `holdsValue` tells which values a column must be widened for. Others change what is stored of each value, as a longer float does. */
@@ -176,7 +178,7 @@ export function isWidenedByValue(present: string, wider: string): boolean {
 /** What a text must look like for a column of this type. Types that are not here read many forms. */
 const textForms: readonly (readonly [types: RegExp, form: RegExp, name: string])[] = [
   [/^(smallint|integer|bigint)$/, /^\s*[+-]?(\d[\d_]*|0[xX][\da-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+)\s*$/, "integer"],
-  [/^(numeric|real|double precision)$/, /^\s*[+-]?(\d[\d_]*\.?[\d_]*|\.\d[\d_]*)([eE][+-]?\d+)?\s*$|nan|inf/i, "number"],
+  [/^(numeric|real|double precision)$/, /^\s*[+-]?(\d[\d_]*(\.[\d_]*)?|\.\d[\d_]*)([eE][+-]?\d+)?\s*$|nan|inf/i, "number"],
   [/^boolean$/, /^\s*(t|tr|tru|true|f|fa|fal|fals|false|y|ye|yes|n|no|on|of|off|[01])\s*$/i, "boolean"],
   [/^uuid$/, /^\s*\{?([\da-f]{4}-?){7}[\da-f]{4}\}?\s*$/i, "UUID"],
 ];
