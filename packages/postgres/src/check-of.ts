@@ -1,7 +1,7 @@
-import { holdsValue, itemType } from "./column-type.ts";
+import { holdsValue, itemType } from "./value-fit.ts";
 import { PostgresSinkError } from "./errors.ts";
 import { quoteName, quoteTable } from "./quote.ts";
-import type { TableColumn, Target } from "./tables.ts";
+import type { TableColumn, Target } from "./table-columns.ts";
 
 /**
  * The check of a column's values. It refuses what PostgreSQL would read as another value, or refuse without naming the column: a number without a

@@ -2,7 +2,7 @@ import type { OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
 import { createSchema } from "./create-schema.ts";
 import { PostgresSinkError } from "./errors.ts";
 import { quoteTable } from "./quote.ts";
-import type { Target } from "./tables.ts";
+import type { Target } from "./table-columns.ts";
 import type { PartitionFacts } from "./topic-tables.ts";
 import type { Statements } from "./transaction.ts";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Target } from "./tables.ts";
+import type { Target } from "./table-columns.ts";
 
 /** To which table a row went, or would have gone: null if its table is left out. */
 export type RowTarget = Target | null;

@@ -1,6 +1,6 @@
 import { PostgresSinkError } from "./errors.ts";
 import { quoteName, quoteTable } from "./quote.ts";
-import type { Target } from "./tables.ts";
+import type { Target } from "./table-columns.ts";
 
 /**
  * PostgreSQL keeps so many bytes of a name. It cuts off the rest with no more than a notice, so that a column is not found under its own name, and

@@ -1,7 +1,7 @@
 import { PostgresSinkError } from "./errors.ts";
 import { quoteName, quoteTable } from "./quote.ts";
 import type { RowGroup } from "./row-groups.ts";
-import type { Target } from "./tables.ts";
+import type { Target } from "./table-columns.ts";
 import type { Statements } from "./transaction.ts";
 
 /**

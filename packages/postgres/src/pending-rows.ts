@@ -3,7 +3,7 @@ import { applyTo, type CdcEvent, type Columns, type TableName, type TombstoneEve
 import { PostgresSinkError } from "./errors.ts";
 import { checkTableName, isKeptWhole } from "./name-limit.ts";
 import { quoteTable } from "./quote.ts";
-import type { Target } from "./tables.ts";
+import type { Target } from "./table-columns.ts";
 import { shownName, sourceName, type Targets } from "./targets.ts";
 import type { Place, TopicTables } from "./topic-tables.ts";
 

@@ -8,7 +8,8 @@ import { type PostgresOptions, type PostgresPool, type ResolvedPostgresOptions, 
 import { ownPool } from "./own-pool.ts";
 import { type PendingTable, pendingTables } from "./pending-rows.ts";
 import { quoteTable } from "./quote.ts";
-import { Tables, type Target } from "./tables.ts";
+import type { Target } from "./table-columns.ts";
+import { Tables } from "./tables.ts";
 import { Targets } from "./targets.ts";
 import { tableUnknown, type TopicFacts, TopicTables } from "./topic-tables.ts";
 import { maxLockWaitMs, type Statements, Transactions } from "./transaction.ts";

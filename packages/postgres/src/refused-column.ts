@@ -1,8 +1,8 @@
 import type { Columns } from "@cdckit/decode";
-import { isJson, missingForm } from "./column-type.ts";
+import { isJson, missingForm } from "./value-fit.ts";
 import { isPostgresSinkError, PostgresRefusal, PostgresSinkError } from "./errors.ts";
 import { quoteName, quoteTable } from "./quote.ts";
-import { columnsOf, type TableColumns, type Target } from "./tables.ts";
+import { columnsOf, type TableColumns, type Target } from "./table-columns.ts";
 import type { Statements } from "./transaction.ts";
 
 /** What was bound by a statement that failed. */

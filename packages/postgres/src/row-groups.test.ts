@@ -1,7 +1,7 @@
 import { UNAVAILABLE } from "@cdckit/decode";
 import { expect, test } from "vitest";
 import { groupsOf } from "./row-groups.ts";
-import type { TableColumns } from "./tables.ts";
+import type { TableColumns } from "./table-columns.ts";
 
 const target = { schema: "public", name: "orders" };
 const columns: TableColumns = new Map([

@@ -2,7 +2,7 @@ import { type Columns, UNAVAILABLE } from "@cdckit/decode";
 import { PostgresSinkError } from "./errors.ts";
 import type { PendingRow } from "./pending-rows.ts";
 import { quoteName, quoteTable } from "./quote.ts";
-import type { TableColumns, Target } from "./tables.ts";
+import type { TableColumns, Target } from "./table-columns.ts";
 
 /** `update`: rows of the table with some columns UNAVAILABLE. `insert-without`: such rows that the table cannot have yet. */
 type Kind = "delete" | "upsert" | "update" | "insert-without";

@@ -49,8 +49,8 @@ class Database {
         asked.push(text);
         own = /alter column "n" type (.+)/.exec(text)?.[1] ?? own;
         const present = [
-          { attname: "id", type: "integer", generated: "" },
-          { attname: "n", type: own ?? this.committed, generated: "" },
+          { name: "id", type: "integer", generated: "" },
+          { name: "n", type: own ?? this.committed, generated: "" },
         ];
         return { rows: text.includes("pg_attribute") ? present : [], rowCount: null };
       },

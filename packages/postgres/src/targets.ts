@@ -2,7 +2,7 @@ import type { TableName } from "@cdckit/decode";
 import { PostgresSinkError } from "./errors.ts";
 import type { ResolvedPostgresOptions } from "./options.ts";
 import { quoteTable } from "./quote.ts";
-import type { Target } from "./tables.ts";
+import type { Target } from "./table-columns.ts";
 
 /** Names the tables that rows are written to. */
 export class Targets {

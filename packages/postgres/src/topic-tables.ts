@@ -3,7 +3,7 @@ import type { ChangeEvent, RowEvent, TableName, TombstoneEvent } from "@cdckit/d
 import { DeletedKeys, type OpenDelete, type RowTarget } from "./deleted-keys.ts";
 import { PostgresSinkError } from "./errors.ts";
 import { quoteTable } from "./quote.ts";
-import type { Target } from "./tables.ts";
+import type { Target } from "./table-columns.ts";
 import { isAnotherTable } from "./targets.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { isJson } from "./column-type.ts";
+import { isJson } from "./value-fit.ts";
 import { PostgresSinkError } from "./errors.ts";
 import { hstoreText, hstoreTextOf, isHstore } from "./hstore-text.ts";
 

@@ -6,7 +6,7 @@ import type { PendingRow } from "./pending-rows.ts";
 import { quoteName, quoteTable } from "./quote.ts";
 import { withColumn } from "./refused-column.ts";
 import { groupsOf, type RowGroup } from "./row-groups.ts";
-import { isAsRemembered, type TableColumns, type Target } from "./tables.ts";
+import { isAsRemembered, type TableColumns, type Target } from "./table-columns.ts";
 import type { Statements } from "./transaction.ts";
 import { valueText } from "./value-text.ts";
 

@@ -1,0 +1,89 @@
+import { quoteTable, quoteText } from "./quote.ts";
+import type { Statements } from "./transaction.ts";
+
+export interface Target {
+  readonly schema: string;
+  readonly name: string;
+}
+
+export interface TableColumn {
+  /**
+   * Without a length, and of a domain the type under it: a cast to `varchar(3)`, or to a domain over it, would cut a value off in silence, but
+   * writing the value to such a column is an error.
+   */
+  readonly type: string;
+  /** How many characters a `varchar` takes; null if any number, or of another type. */
+  readonly maxLength: number | null;
+  /** How many digits after the point a `numeric` keeps, and a time of its seconds, items of an array as well; null if all, or of another type. */
+  readonly maxScale: number | null;
+  /** How many digits before the point a `numeric` takes, items of an array as well; null if any number, or of another type. */
+  readonly maxWhole: number | null;
+  /** The column's own type is a domain, which no other type takes the place of. */
+  readonly isDomain: boolean;
+  /** The table computes it, and nobody writes it. It may be part of the key, and then it says which row is meant. */
+  readonly isGenerated: boolean;
+  /** It is `generated always as identity`: rows are inserted with values of their own, and no update may set it. */
+  readonly isIdentity: boolean;
+  /** Its own type and modifier, as PostgreSQL's catalog has them. They tell whether it was altered. */
+  readonly form: string;
+  /** Whether its texts are no texts of JSON documents, because its source declares values of several types. It counts in a column of JSON alone. */
+  readonly hasPlainTexts: boolean;
+}
+
+/** Columns by their names. */
+export type TableColumns = ReadonlyMap<string, TableColumn>;
+
+/** The columns that a table has as the transaction sees it; none if there is no table. */
+export async function columnsOf(statements: Statements, target: Target, plainTexts: ReadonlySet<string>): Promise<TableColumns> {
+  const { rows } = await statements.query({
+    text:
+      "with recursive under as (select attnum, attname, attgenerated, attidentity, atttypmod, atttypid as type, false as is_domain, " +
+      "atttypid || ' ' || atttypmod as form from pg_attribute " +
+      "where attrelid = to_regclass($1) and attnum > 0 and not attisdropped " +
+      "union all select attnum, attname, attgenerated, attidentity, typtypmod, typbasetype, true, form from under join pg_type on oid = type where typtype = 'd') " +
+      "select attname as name, format_type(type, -1) as type, attgenerated::text as generated, attidentity::text as identity, is_domain, form, " +
+      // PostgreSQL counts four bytes of its own.
+      "case when type = 'varchar'::regtype and atttypmod > 4 and not is_domain then atttypmod - 4 end as max_length, " +
+      // The scale is in the low eleven bits, and has a sign since version 15.
+      "case when type in ('numeric'::regtype, 'numeric[]'::regtype) and atttypmod > 4 and (atttypmod - 4) & 1024 = 0 then (atttypmod - 4) & 2047 " +
+      "when type in ('time'::regtype, 'timetz'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype, 'time[]'::regtype, 'timetz[]'::regtype, " +
+      "'timestamp[]'::regtype, 'timestamptz[]'::regtype) and atttypmod >= 0 then atttypmod end as max_scale, " +
+      "case when type in ('numeric'::regtype, 'numeric[]'::regtype) and atttypmod > 4 and (atttypmod - 4) & 1024 = 0 " +
+      "then ((atttypmod - 4) >> 16) - ((atttypmod - 4) & 2047) end as max_whole from under join pg_type on oid = type " +
+      "where typtype <> 'd' order by attnum",
+    values: [quoteTable(target)],
+  });
+  return new Map(
+    rows.map((row) => [
+      String(row["name"]),
+      {
+        type: String(row["type"]),
+        maxLength: bound(row["max_length"]),
+        maxScale: bound(row["max_scale"]),
+        maxWhole: bound(row["max_whole"]),
+        isDomain: row["is_domain"] === true,
+        isGenerated: row["generated"] !== "",
+        isIdentity: row["identity"] === "a",
+        form: String(row["form"]),
+        hasPlainTexts: plainTexts.has(String(row["name"])),
+      },
+    ]),
+  );
+}
+
+function bound(found: unknown): number | null {
+  return typeof found === "number" ? found : null;
+}
+
+/**
+ * A condition of a statement that writes: the table has the columns that are remembered. It is asked after the statement has the lock of the table.
+ * Otherwise a value would be cast to the type that its column had before somebody altered it, and only then to that which it has: of a float of
+ * before, 15 digits would be left in a `numeric`.
+ */
+export function isAsRemembered(target: Target, columns: TableColumns): string {
+  const known = [...columns].map(([name, { form }]) => `${name} ${form}`).join(",");
+  return (
+    `(select string_agg(attname || ' ' || atttypid || ' ' || atttypmod, ',' order by attnum) = ${quoteText(known)} from pg_attribute ` +
+    `where attrelid = ${quoteText(quoteTable(target))}::regclass and attnum > 0 and not attisdropped)`
+  );
+}
