@@ -1,6 +1,7 @@
 import { setTimeout as pass } from "node:timers/promises";
 import { type Consumer, createConsumer, type Health } from "@cdckit/consumer";
 import { kafkajs } from "@cdckit/kafkajs";
+import { platformatic } from "@cdckit/platformatic";
 import { Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ProxiedKafka, startProxiedKafka } from "../chaos/proxied-kafka.ts";
@@ -10,7 +11,8 @@ import { createTopics } from "./stack.ts";
 const requestTimeoutMs = 3_000;
 const stuckAfterMs = 4_000;
 /** One for each test. */
-const topics = ["swallowed", "copied", "refused"] as const;
+const topics = ["swallowed", "copied", "refused", "poison-kafkajs", "poison-platformatic"] as const;
+const deadLetterTopic = "dead";
 type Topic = (typeof topics)[number];
 
 async function until(consumer: Consumer, withinMs: number, isSo: (health: Health) => boolean): Promise<number> {
@@ -39,7 +41,7 @@ describe.concurrent("a consumer behind a proxy", () => {
     await Promise.all([producer.connect(), admin.connect()]);
     await createTopics(
       admin,
-      topics.map((topic) => ({ topic })),
+      [...topics, deadLetterTopic].map((topic) => ({ topic })),
     );
     write = (topic) => producer.send({ topic, messages: [{ key: "1", value: '{"id":1}' }] });
     end = () => Promise.all([producer.disconnect(), admin.disconnect()]);
@@ -141,4 +143,39 @@ describe.concurrent("a consumer behind a proxy", () => {
     }
     await running;
   });
+
+  test.each(["kafkajs", "platformatic"] as const)(
+    "%s: a dead letter waits for brokers that are away, names them and why, and uses up none of its attempts",
+    async (name) => {
+      const topic: Topic = `poison-${name}`;
+      const proxy = proxyOf(topic);
+      const where = { brokers: [`127.0.0.1:${proxy.port}`], maxWaitMs: 100, sessionTimeoutMs: 30_000 };
+      const consumer = createConsumer({
+        driver: name === "kafkajs" ? kafkajs(where) : platformatic(where),
+        groupId: `of-${topic}`,
+        topics: [topic],
+        signals: false,
+        shutdownTimeoutMs: 3_000,
+        failure: { poison: "dead-letter", deadLetterTopic, retry: { attempts: 1, initialDelayMs: 50, maxDelayMs: 50 } },
+      }).on("*", () => {
+        proxy.cut();
+        throw new TypeError("the record is to blame");
+      });
+      const running = consumer.run();
+      running.catch(() => {}); // awaited below
+      try {
+        await write(topic);
+        await until(consumer, 30_000, ({ waits }) => waits.some(({ what, failures }) => what.includes(deadLetterTopic) && failures > 0));
+        expect(consumer.health().waits.find(({ what }) => what.includes(deadLetterTopic))?.cause).toMatch(
+          /writing to dead failed: .*onnection/,
+        );
+        proxy.heal();
+        await until(consumer, 60_000, ({ counts }) => counts.deadLettered === 1);
+      } finally {
+        proxy.heal();
+        await consumer.stop();
+      }
+      await running;
+    },
+  );
 });

@@ -162,6 +162,7 @@ export const codes = {
   authentication: -169,
   ssl: -181,
   resolve: -193,
+  messageTimedOut: -192,
   transport: -195,
   fatal: -150,
   fenced: -144,

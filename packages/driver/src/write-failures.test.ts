@@ -10,6 +10,7 @@ const failures = new WriteFailures({
   makeError,
   reasonOf: (error) => (error as Error).message,
   refusedIn: (error) => refusedResource([codeOf(error)]),
+  isUnreachable: (error) => codeOf(error) === -195,
   isFenced: (error) => codeOf(error) === 47,
 });
 const records = ["a", "b", "a"].map((topic): OutgoingRecord => ({ topic, key: null, value: null, headers: [] }));
@@ -21,6 +22,15 @@ test("what was sent and not written has the topics, the reason and its cause", (
   expect(failures.ofSend(failures.lateSend(5), records).message).toBe(
     "[send-failed] writing to a, b failed: no answer within 5 ms; it is not known whether the records were written",
   );
+});
+
+test("brokers that are away are the cause: the same records may be written once they are back", () => {
+  const cause = failure("Broker transport failure", -195);
+  const away = failures.ofSend(cause, records);
+  expect(away).toMatchObject({ code: "send-failed", cause: { code: "brokers-unreachable", cause } });
+  expect(failures.ofSend(failures.lateSend(5), records)).toMatchObject({
+    cause: { code: "send-failed", cause: { code: "brokers-unreachable" } },
+  });
 });
 
 test("a right that is missing is named, once", () => {

@@ -11,6 +11,8 @@ export interface WriteFailureParts {
   readonly reasonOf: (error: unknown) => string;
   /** What the brokers refuse the user, if that is the failure; null if it is another one. */
   readonly refusedIn: (error: unknown) => RefusedResource | null;
+  /** Whether no broker was there to answer: the same records may be written once one is. */
+  readonly isUnreachable: (error: unknown) => boolean;
   /** Whether another member writes for the partition now. */
   readonly isFenced: (error: unknown) => boolean;
 }
@@ -25,7 +27,9 @@ export class WriteFailures {
 
   /** The brokers have not answered in time. */
   lateSend(deadlineMs: number): DriverError<string> {
-    return this.#parts.makeError("send-failed", `no answer within ${deadlineMs} ms; it is not known whether the records were written`);
+    const { makeError } = this.#parts;
+    const cause = makeError("brokers-unreachable", `no answer within ${deadlineMs} ms`);
+    return makeError("send-failed", `no answer within ${deadlineMs} ms; it is not known whether the records were written`, { cause });
   }
 
   /** The brokers have not answered in time. */
@@ -34,16 +38,17 @@ export class WriteFailures {
     return this.#parts.makeError("transaction-failed", detail);
   }
 
-  /** A missing right or `send-failed`, whatever the error is. */
+  /** A missing right or `send-failed`, whatever the error is. If no broker was there to answer, its cause is `brokers-unreachable`. */
   ofSend(error: unknown, records: readonly OutgoingRecord[]): DriverError<string> {
-    const { makeError, reasonOf } = this.#parts;
+    const { makeError, reasonOf, isUnreachable } = this.#parts;
     const isOwn = error instanceof DriverError;
     if (isOwn && error.code === "not-authorized") {
       return error; // it names the topic and the right
     }
     const reason = isOwn ? error.message.replace(/^\[[a-z-]+\] /, "") : reasonOf(error);
     const detail = `writing to ${topicsText(records)} failed: ${reason}`;
-    return this.#refused(error, detail, records, null) ?? makeError("send-failed", detail, { cause: error });
+    const cause = !isOwn && isUnreachable(error) ? makeError("brokers-unreachable", reason, { cause: error }) : error;
+    return this.#refused(error, detail, records, null) ?? makeError("send-failed", detail, { cause });
   }
 
   /** An error of the driver as it is; otherwise `fenced`, a missing right or `transaction-failed`. */

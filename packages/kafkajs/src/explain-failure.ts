@@ -30,6 +30,11 @@ export const coordinatorNotFound = "KafkaJSGroupCoordinatorNotFound";
  */
 export const loginUnfinished = "ILLEGAL_SASL_STATE";
 
+/** Whether no broker was there to answer. */
+export function isConnectionFailure(error: unknown): boolean {
+  return causesOf(error).some(({ name }) => connectionNames.has(name));
+}
+
 /** kafkajs' failure as an error that says what to check. */
 export function explainFailure(error: unknown, brokers: string, reading: GroupAndTopics): KafkaJsDriverError {
   const chain = causesOf(error);
@@ -61,7 +66,7 @@ export function explainFailure(error: unknown, brokers: string, reading: GroupAn
       { cause: error },
     );
   }
-  if (chain.some(({ name }) => connectionNames.has(name))) {
+  if (isConnectionFailure(error)) {
     return new KafkaJsDriverError(
       "brokers-unreachable",
       `cannot reach brokers ${brokers}: ${reasonOf(text)}. Is Kafka running, and is this address one of its advertised listeners?`,

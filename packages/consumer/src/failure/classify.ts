@@ -75,6 +75,7 @@ const kindByCode: Readonly<Record<string, CodeKind>> = {
   ER_LOCK_WAIT_TIMEOUT: "transient",
   PROTOCOL_CONNECTION_LOST: "unreachable",
   PROTOCOL_SEQUENCE_TIMEOUT: "unreachable",
+  "brokers-unreachable": "unreachable", // how our drivers say it
   fenced: "permanent",
   "table-for-failed": "permanent", // how our PostgreSQL sink says that the user's function did
   "login-failed": "permanent",
@@ -168,8 +169,8 @@ function stateOf(isRetriable: IsRetriable, error: unknown, at: RecordCoordinates
 }
 
 /**
- * The same for what a sink threw. If its store cannot be reached, that is an outage, as with a registry: every record would fail in the
- * same way, and no number of attempts can show that a record is to blame.
+ * The same for what a sink threw, or the driver that writes a dead letter. If the store, or the brokers, cannot be reached, that is an outage, as
+ * with a registry: every record would fail in the same way, and no number of attempts can show that a record is to blame.
  */
 export function classifyAtSink(error: unknown, isRetriable?: IsRetriable, at?: RecordCoordinates): FailureKind {
   const kind = classify(error, isRetriable, at);

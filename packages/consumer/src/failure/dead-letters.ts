@@ -7,6 +7,7 @@ import type { Counters } from "../observe/counters.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { OpenWait, Waits } from "../observe/waits.ts";
 import { PoisonBreaker } from "./breaker.ts";
+import { classifyAtSink } from "./classify.ts";
 import { deadLetterRecord, type SetAsideReason } from "./dead-letter-record.ts";
 import { coordinatesOf, deadLetterErrorOf, haltErrorOf, type RecordPlace } from "./failure.ts";
 import type { ResolvedFailureOptions } from "./failure-options.ts";
@@ -92,6 +93,7 @@ export class DeadLetters {
   async #send(record: OutgoingRecord, place: RecordPlace, fence: Fence, wait: OpenWait): Promise<boolean> {
     const { options, random, topic } = this.#parts;
     let isAlone = false;
+    let outages = 0;
     for (let failures = 0; !fence.isClosed; ) {
       if (fence.mustWait) {
         await fence.leased();
@@ -107,6 +109,11 @@ export class DeadLetters {
       wait.failed(outcome.error);
       isAlone = true; // another letter may be to blame
       if (!outcome.wasAlone) {
+        continue;
+      }
+      if (classifyAtSink(outcome.error) === "outage") {
+        outages++; // a broker that starts again takes longer than a few attempts
+        await fence.pause(backOffMs(options.retry, outages, random));
         continue;
       }
       failures++;
