@@ -194,7 +194,7 @@ describe.skipIf(skipReason !== "")("cdc-bench for a user without all rights", { 
     const small = ["-n", "2000", "--partitions", "1", "--writers", "2"];
     const commands: readonly (readonly string[])[] = [
       ["drain", ...small, "--checkpoint-events", "200", "--rounds", "1"],
-      ["soak", ...small, "--formats", "json", "-d", "1s"],
+      ["soak", ...small, "--formats", "json", "-d", "2s"],
     ];
     for (const command of commands) {
       let ended = await cdcBench(command);
