@@ -61,11 +61,7 @@ export class WatchedSchemaSource implements SchemaSource {
   }
 
   lastFailure(id: SchemaId): unknown {
-    try {
-      return this.#source.lastFailure?.(id);
-    } catch {
-      return undefined; // a report is made of what is known, whatever a source of the user's own throws
-    }
+    return this.#source.lastFailure?.(id);
   }
 
   /** Cancels every timer, and starts none any more. */

@@ -1,4 +1,4 @@
-import type { CdcEvent, Decoder, RecordCursor, SchemaSource } from "@cdckit/decode";
+import type { CdcEvent, Decoder, RecordCursor, SchemaId, SchemaSource } from "@cdckit/decode";
 import { callUser } from "./user-functions.ts";
 import { pendingOf, readText } from "./user-value.ts";
 
@@ -28,5 +28,15 @@ export function guardedSource(source: SchemaSource): SchemaSource {
     ...(host === undefined ? {} : { host }),
     peek: (id) => callUser("registry.peek()", () => source.peek(id)),
     load: async (id) => source.load(id),
+    lastFailure: (id) => failureOf(source, id),
   };
+}
+
+/** A report is made of what is known, whatever a source throws. */
+function failureOf(source: SchemaSource, id: SchemaId): unknown {
+  try {
+    return source.lastFailure?.(id);
+  } catch {
+    return undefined;
+  }
 }
