@@ -3,7 +3,7 @@ import type { OpenWait } from "@cdckit/consumer";
 import { type Place, settledOrLate } from "@cdckit/driver";
 import { addressText } from "./broker-turns.ts";
 import { assignPartitions, strategyName } from "./cooperative-sticky.ts";
-import { isRefusal } from "./explain-failure.ts";
+import { isRefusal, isUnanswered } from "./explain-failure.ts";
 import { fencedInstance, type GroupMember, type GroupMemberParts, type Identity } from "./group-member.ts";
 import { readAssignment, readSubscription, writeAssignment, writeSubscription } from "./group-protocol.ts";
 import type { Address } from "./link.ts";
@@ -193,7 +193,7 @@ export class ClassicMember implements GroupMember {
         this.#acknowledge(sentAt, at);
         return synced;
       } catch (error) {
-        if (codesOf(error).length > 0 || isRefusal(error) || performance.now() > deadline) {
+        if (!isUnanswered(error) || performance.now() > deadline) {
           throw error;
         }
         cluster.forget("group", groupId);

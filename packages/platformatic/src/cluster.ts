@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { maxInt32, sharedAbortController } from "@cdckit/driver";
 import { addressText, BrokerTurns } from "./broker-turns.ts";
 import { PlatformaticDriverError } from "./errors.ts";
-import { isRefusal } from "./explain-failure.ts";
+import { isUnanswered } from "./explain-failure.ts";
 import { type Address, Link } from "./link.ts";
 import {
   type ClientConnection,
@@ -141,7 +141,7 @@ export class Cluster {
       try {
         return await ask(at);
       } catch (error) {
-        if (codesOf(error).length > 0 || isRefusal(error)) {
+        if (!isUnanswered(error)) {
           throw error;
         }
         failure = error;

@@ -47,6 +47,11 @@ export function isRefusal(error: unknown): boolean {
   return own === undefined ? refusalOf(error, "") !== null : own.code === "client-missing";
 }
 
+/** Whether nobody has answered, so that another broker may, or the same one later. Who answers says a code. */
+export function isUnanswered(error: unknown): boolean {
+  return codesOf(error).length === 0 && !isRefusal(error);
+}
+
 type Refusal = { readonly code: "authentication-failed" | "protocol-mismatch"; readonly detail: string };
 
 function refusalOf(error: unknown, brokers: string): Refusal | null {

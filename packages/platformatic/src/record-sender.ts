@@ -3,7 +3,7 @@ import type { OutgoingRecord } from "@cdckit/consumer";
 import { neededToWrite, placeOf } from "@cdckit/driver";
 import type { Cluster } from "./cluster.ts";
 import { PlatformaticDriverError } from "./errors.ts";
-import { isRefusal } from "./explain-failure.ts";
+import { isUnanswered } from "./explain-failure.ts";
 import type { Address } from "./link.ts";
 import { codes, codesOf, responseOf } from "./low-level-client.ts";
 import { type ClientRecord, toClientRecord } from "./outgoing.ts";
@@ -208,8 +208,7 @@ async function untilAnswered<T>(
     try {
       return await ask();
     } catch (error) {
-      const found = codesOf(error);
-      const mayPass = found.length === 0 ? !isRefusal(error) : found.some((code) => passing.has(code));
+      const mayPass = isUnanswered(error) || codesOf(error).some((code) => passing.has(code));
       if (!mayPass || performance.now() > deadline) {
         throw error;
       }

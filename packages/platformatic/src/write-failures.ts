@@ -1,6 +1,6 @@
 import { refusedResource, WriteFailures } from "@cdckit/driver";
 import { makeError } from "./errors.ts";
-import { isRefusal, reasonOf } from "./explain-failure.ts";
+import { isUnanswered, reasonOf } from "./explain-failure.ts";
 import { codes, codesOf } from "./low-level-client.ts";
 
 /** The group has removed the member, or another one has its place. */
@@ -10,7 +10,7 @@ export const fencedCodes: ReadonlySet<number> = new Set([codes.illegalGeneration
 export const writeFailures: WriteFailures = new WriteFailures({
   makeError,
   reasonOf,
-  isUnreachable: (error) => codesOf(error).length === 0 && !isRefusal(error), // who answers says a code
+  isUnreachable: isUnanswered,
   refusedIn: (error) => refusedResource(codesOf(error)),
   isFenced: (error) => codesOf(error).some((code) => fencedCodes.has(code)),
 });
