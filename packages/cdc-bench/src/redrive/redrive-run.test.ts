@@ -1,4 +1,4 @@
-import { type KafkaDriver, silentLogger } from "@cdckit/consumer";
+import { type KafkaDriver, type OutgoingRecord, silentLogger } from "@cdckit/consumer";
 import { memory, MemoryBroker } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { asksOfFailure, everything, type RedriveFilter } from "./redrive-filter.ts";
@@ -64,10 +64,14 @@ function brokerOfOneBatch(records: number): MemoryBroker {
   return broker;
 }
 
-/** Its group rebalances while the first chunk is being written: every partition is revoked, and then given back. */
-function rebalancedOnce(broker: MemoryBroker): KafkaDriver {
+type Records = readonly OutgoingRecord[];
+
+/** Sends by this function, which is given what the driver in memory would send by, and the name of the group. */
+function sendingBy(
+  broker: MemoryBroker,
+  send: (records: Records, sendOn: (records: Records) => Promise<void>, groupId: string) => Promise<void>,
+): KafkaDriver {
   const inner = memory({ broker, maxBatchRecords: 10_000 });
-  let sends = 0;
   return {
     ...inner,
     async connect(subscription, sink) {
@@ -77,15 +81,21 @@ function rebalancedOnce(broker: MemoryBroker): KafkaDriver {
         resume: (assignments) => session.resume(assignments),
         commit: (commits) => session.commit(commits),
         close: (deadlineMs) => session.close(deadlineMs),
-        async send(records) {
-          if (sends++ === 0) {
-            void broker.group(subscription.groupId).rebalance();
-          }
-          await session.send?.(records);
-        },
+        send: (records) => send(records, async (some) => session.send?.(some), subscription.groupId),
       };
     },
   };
+}
+
+/** Its group rebalances while the first chunk is being written: every partition is revoked, and then given back. */
+function rebalancedOnce(broker: MemoryBroker): KafkaDriver {
+  let sends = 0;
+  return sendingBy(broker, async (records, sendOn, groupId) => {
+    if (sends++ === 0) {
+      void broker.group(groupId).rebalance();
+    }
+    await sendOn(records);
+  });
 }
 
 function valuesIn(broker: MemoryBroker): readonly string[] {
@@ -267,26 +277,13 @@ describe("a redrive", () => {
 
   /** Refuses the record of this value, and takes those that are sent with it. */
   function refusing(broker: MemoryBroker, value: string): KafkaDriver {
-    const inner = memory({ broker, maxBatchRecords: 10_000 });
-    return {
-      ...inner,
-      async connect(subscription, sink) {
-        const session = await inner.connect(subscription, sink);
-        return {
-          pause: (assignments) => session.pause(assignments),
-          resume: (assignments) => session.resume(assignments),
-          commit: (commits) => session.commit(commits),
-          close: (deadlineMs) => session.close(deadlineMs),
-          async send(records) {
-            const [refused, taken] = [true, false].map((isRefused) => records.filter((one) => (String(one.value) === value) === isRefused));
-            await session.send?.(taken ?? []);
-            if (refused?.length !== 0) {
-              throw Object.assign(new Error("[send-failed] writing to orders failed: it is too large"), { code: "send-failed" });
-            }
-          },
-        };
-      },
-    };
+    return sendingBy(broker, async (records, sendOn) => {
+      const [refused, taken] = [true, false].map((isRefused) => records.filter((one) => (String(one.value) === value) === isRefused));
+      await sendOn(taken ?? []);
+      if (refused?.length !== 0) {
+        throw Object.assign(new Error("[send-failed] writing to orders failed: it is too large"), { code: "send-failed" });
+      }
+    });
   }
 
   test("that cannot write one record writes all before it, names it, and repeats no other one at the next runs", async () => {

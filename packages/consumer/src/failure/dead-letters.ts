@@ -93,8 +93,7 @@ export class DeadLetters {
   async #send(record: OutgoingRecord, place: RecordPlace, fence: Fence, wait: OpenWait): Promise<boolean> {
     const { options, random, topic } = this.#parts;
     let isAlone = false;
-    let outages = 0;
-    for (let failures = 0; !fence.isClosed; ) {
+    for (let failures = 0, outages = 0; !fence.isClosed; ) {
       if (fence.mustWait) {
         await fence.leased();
         continue;
@@ -111,20 +110,16 @@ export class DeadLetters {
       if (!outcome.wasAlone) {
         continue;
       }
-      if (classifyAtSink(outcome.error) === "outage") {
-        outages++; // a broker that starts again takes longer than a few attempts
-        await fence.pause(backOffMs(options.retry, outages, random));
-        continue;
-      }
-      failures++;
-      if (failures >= options.retry.attempts) {
+      const isOutage = classifyAtSink(outcome.error) === "outage"; // a broker that starts again takes longer than a few attempts
+      const count = isOutage ? ++outages : ++failures;
+      if (!isOutage && count >= options.retry.attempts) {
         throw new ConsumerError(
           "dead-letter-failed",
           `the record at ${placeText(coordinatesOf(place))} could not be written to ${topic} in ${failures} attempts; it was not committed`,
           { cause: outcome.error, at: coordinatesOf(place) },
         );
       }
-      await fence.pause(backOffMs(options.retry, failures, random));
+      await fence.pause(backOffMs(options.retry, count, random));
     }
     return false;
   }
