@@ -67,7 +67,7 @@ const defaultRounds = 15;
 const roundsOf: Readonly<Record<string, number>> = { mixes: 3, peers: 5 };
 
 /** Suites that end by themselves when they are interrupted, after they have stopped what they started. The others end at once. */
-const interruptible: readonly string[] = ["peers", "mixes", "tiers", "heap", "flow"];
+const interruptible: readonly string[] = ["peers", "mixes", "tiers", "runtime", "heap", "flow"];
 const interrupt = new AbortController();
 /** The suite that is at work. */
 let running = "";
