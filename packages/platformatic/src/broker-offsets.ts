@@ -12,11 +12,12 @@ import {
   type TopicIdsByName,
   type Tried,
 } from "@cdckit/driver";
+import { askAgain } from "./ask-again.ts";
 import { byTopic } from "./by-topic.ts";
 import type { Cluster } from "./cluster.ts";
 import { PlatformaticDriverError } from "./errors.ts";
 import { isRefusal, reasonOf } from "./explain-failure.ts";
-import { codes, codesOf, isAnswer, responseOf } from "./low-level-client.ts";
+import { codes, codesOf, hasCodeOf, isAnswer, responseOf } from "./low-level-client.ts";
 import { coordinatorMoves, type ListOffsetsAnswer, type OffsetsAnswer, type TopicMetadata } from "./requests.ts";
 import { topicIdText } from "./topic-id-text.ts";
 
@@ -213,19 +214,14 @@ export class BrokerOffsets implements BrokerQuestions {
     }
   }
 
-  async #untilPassed(passing: ReadonlySet<number>, ask: () => Promise<void>, tried?: Tried): Promise<void> {
-    for (const deadline = performance.now() + deadlineMs; ; ) {
-      try {
-        await ask();
-        return;
-      } catch (error) {
-        if (!codesOf(error).some((code) => passing.has(code)) || performance.now() > deadline) {
-          throw error;
-        }
-        tried?.(error);
-      }
-      await delay(pauseMs, undefined, { signal: this.#cluster.closed });
-    }
+  #untilPassed(passing: ReadonlySet<number>, ask: () => Promise<void>, tried?: Tried): Promise<void> {
+    return askAgain(ask, {
+      mayPass: (error) => hasCodeOf(error, passing),
+      deadline: performance.now() + deadlineMs,
+      pauseMs,
+      ended: this.#cluster.closed,
+      failed: tried,
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { OpenWait } from "@cdckit/consumer";
 import { type Place, settledOrLate } from "@cdckit/driver";
+import { askAgain } from "./ask-again.ts";
 import { addressText } from "./broker-turns.ts";
 import { assignPartitions, strategyName } from "./cooperative-sticky.ts";
 import { isRefusal, isUnanswered } from "./explain-failure.ts";
@@ -183,24 +184,25 @@ export class ClassicMember implements GroupMember {
    * The group holds the answer back until its leader has divided the partitions. Meanwhile, and if the answer was lost, the group takes heartbeats. So
    * it is asked again, and joined again only if it says so: each join begins another rebalance, and a leader of another client may divide late.
    */
-  async #sync(values: readonly unknown[]): Promise<SyncAnswer> {
+  #sync(values: readonly unknown[]): Promise<SyncAnswer> {
     const { cluster, groupId, tuning } = this.#parts;
-    for (const deadline = performance.now() + tuning.rebalanceTimeoutMs + tuning.sessionTimeoutMs; ; ) {
+    const ask = async (): Promise<SyncAnswer> => {
       const sentAt = thisMoment();
-      try {
-        const at = await this.#joinAt();
-        const synced = await cluster.ask<SyncAnswer>(at, "sync", "SyncGroup", values);
-        this.#acknowledge(sentAt, at);
-        return synced;
-      } catch (error) {
-        if (!isUnanswered(error) || performance.now() > deadline) {
-          throw error;
-        }
+      const at = await this.#joinAt();
+      const synced = await cluster.ask<SyncAnswer>(at, "sync", "SyncGroup", values);
+      this.#acknowledge(sentAt, at);
+      return synced;
+    };
+    return askAgain(ask, {
+      mayPass: isUnanswered,
+      deadline: performance.now() + tuning.rebalanceTimeoutMs + tuning.sessionTimeoutMs,
+      pauseMs: retryPauseMs,
+      ended: this.#stopped.signal,
+      failed: (error) => {
         cluster.forget("group", groupId);
         this.#waiting?.failed(error);
-      }
-      await delay(retryPauseMs, undefined, { signal: this.#stopped.signal });
-    }
+      },
+    });
   }
 
   async #joinAt(): Promise<Address> {

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
 import { maxInt32, sharedAbortController } from "@cdckit/driver";
+import { askAgain } from "./ask-again.ts";
 import { addressText, BrokerTurns } from "./broker-turns.ts";
 import { PlatformaticDriverError } from "./errors.ts";
 import { isUnanswered } from "./explain-failure.ts";
@@ -8,7 +8,7 @@ import { type Address, Link } from "./link.ts";
 import {
   type ClientConnection,
   type ClientConnectionOptions,
-  codesOf,
+  hasCodeOf,
   isAnswer,
   type PlatformaticModule,
   responseOf,
@@ -175,23 +175,22 @@ export class Cluster {
     }
   }
 
-  async #findCoordinator(kind: CoordinatorKind, key: string): Promise<Address> {
-    for (const deadline = performance.now() + this.#answerDeadlineMs; ; ) {
-      try {
-        const values = [kind === "group" ? 0 : 1, [key]];
-        const { coordinators } = await this.anywhere((at) => this.ask<CoordinatorAnswer>(at, "question", "FindCoordinator", values));
-        const [found] = coordinators;
-        if (found !== undefined) {
-          return { host: found.host, port: found.port };
-        }
+  #findCoordinator(kind: CoordinatorKind, key: string): Promise<Address> {
+    const values = [kind === "group" ? 0 : 1, [key]];
+    const ask = async (): Promise<Address> => {
+      const { coordinators } = await this.anywhere((at) => this.ask<CoordinatorAnswer>(at, "question", "FindCoordinator", values));
+      const [found] = coordinators;
+      if (found === undefined) {
         throw new PlatformaticDriverError("client-crashed", `no broker named a coordinator of the ${kind} ${key}`);
-      } catch (error) {
-        if (!codesOf(error).some((code) => coordinatorMoves.has(code)) || performance.now() > deadline) {
-          throw error;
-        }
       }
-      await delay(roundPauseMs, undefined, { signal: this.#closed.signal });
-    }
+      return { host: found.host, port: found.port };
+    };
+    return askAgain(ask, {
+      mayPass: (error) => hasCodeOf(error, coordinatorMoves),
+      deadline: performance.now() + this.#answerDeadlineMs,
+      pauseMs: roundPauseMs,
+      ended: this.#closed.signal,
+    });
   }
 
   async #choose(at: Address, name: RequestName, below?: number): Promise<ChosenRequest | null> {

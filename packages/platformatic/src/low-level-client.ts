@@ -125,6 +125,11 @@ export function codesOf(error: unknown): readonly number[] {
   return [...(apiCode === undefined ? [] : [apiCode]), ...errors.flatMap((inner) => codesOf(inner))];
 }
 
+/** Whether one of these is among Kafka's codes in an error of the client. */
+export function hasCodeOf(error: unknown, wanted: ReadonlySet<number>): boolean {
+  return codesOf(error).some((code) => wanted.has(code));
+}
+
 /** Kafka's name of a code, as far as the client knows it: `KAFKA_STORAGE_ERROR`. */
 export function errorName({ protocolErrorsCodesById }: Pick<PlatformaticModule, "protocolErrorsCodesById">, code: number): string {
   return protocolErrorsCodesById[code] ?? `Kafka's error ${code}`;

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { OutgoingRecord } from "@cdckit/consumer";
 import { neededToWrite, placeOf } from "@cdckit/driver";
+import { askAgain } from "./ask-again.ts";
 import type { Cluster } from "./cluster.ts";
 import { PlatformaticDriverError } from "./errors.ts";
 import { isUnanswered } from "./explain-failure.ts";
 import type { Address } from "./link.ts";
-import { codes, codesOf, responseOf } from "./low-level-client.ts";
+import { codes, codesOf, hasCodeOf, responseOf } from "./low-level-client.ts";
 import { type ClientRecord, toClientRecord } from "./outgoing.ts";
 import { coordinatorMoves, leaderMoves, type MetadataAnswer, type ProduceAnswer, type ProducerIdAnswer } from "./requests.ts";
 
@@ -173,7 +174,8 @@ export class RecordSender {
   }
 
   #metadata(topics: readonly string[], deadline: number): Promise<MetadataAnswer> {
-    return untilAnswered(this.#cluster, deadline, () => this.#cluster.metadata(topics));
+    const ended = this.#cluster.closed;
+    return askAgain(() => this.#cluster.metadata(topics), { mayPass: isUnanswered, deadline, pauseMs, ended });
   }
 }
 
@@ -194,27 +196,12 @@ export async function initTransactions(cluster: Cluster, transactionalId: string
 /** The id of a producer without a transactional id: it comes from any broker. */
 export function initProducer(cluster: Cluster): Promise<ProducerIdAnswer> {
   const ask = (): Promise<ProducerIdAnswer> => cluster.anywhere((at) => askForId(cluster, at, [null, writeDeadlineMs, -1n, -1]));
-  return untilAnswered(cluster, performance.now() + writeDeadlineMs, ask, passingWithoutId);
-}
-
-/** What brokers answer. If none of them answers, they are asked again until the deadline. `passing`: answers after which they are, too. */
-async function untilAnswered<T>(
-  cluster: Cluster,
-  deadline: number,
-  ask: () => Promise<T>,
-  passing: ReadonlySet<number> = new Set(),
-): Promise<T> {
-  for (;;) {
-    try {
-      return await ask();
-    } catch (error) {
-      const mayPass = isUnanswered(error) || codesOf(error).some((code) => passing.has(code));
-      if (!mayPass || performance.now() > deadline) {
-        throw error;
-      }
-    }
-    await delay(pauseMs, undefined, { signal: cluster.closed });
-  }
+  return askAgain(ask, {
+    mayPass: (error) => isUnanswered(error) || hasCodeOf(error, passingWithoutId),
+    deadline: performance.now() + writeDeadlineMs,
+    pauseMs,
+    ended: cluster.closed,
+  });
 }
 
 function askForId(cluster: Cluster, at: Address, values: readonly unknown[]): Promise<ProducerIdAnswer> {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { OffsetCommit, OutgoingRecord } from "@cdckit/consumer";
 import { bounded, placeOf, TransactionOffsets } from "@cdckit/driver";
+import { askAgain } from "./ask-again.ts";
 import type { HeldPartitions } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { byTopic } from "./by-topic.ts";
@@ -201,19 +202,18 @@ export class Transactions {
     return found.every((code) => code === codes.rebalanceInProgress);
   }
 
-  async #untilPassed<T>(transactionalId: string, ask: () => Promise<T>): Promise<T> {
-    for (const deadline = performance.now() + requestDeadlineMs; ; ) {
-      try {
-        return await ask();
-      } catch (error) {
-        if (!codesOf(error).every((code) => passing.has(code)) || performance.now() > deadline) {
-          throw error;
-        }
+  #untilPassed<T>(transactionalId: string, ask: () => Promise<T>): Promise<T> {
+    const { cluster, ended } = this.#parts;
+    return askAgain(ask, {
+      mayPass: (error) => codesOf(error).every((code) => passing.has(code)), // also without an answer
+      deadline: performance.now() + requestDeadlineMs,
+      pauseMs,
+      ended,
+      failed: (error) => {
         if (!codesOf(error).includes(codes.concurrentTransactions)) {
-          this.#parts.cluster.forget("transaction", transactionalId);
+          cluster.forget("transaction", transactionalId);
         }
-      }
-      await delay(pauseMs, undefined, { signal: this.#parts.ended });
-    }
+      },
+    });
   }
 }

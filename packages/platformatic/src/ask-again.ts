@@ -1,0 +1,33 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Which failures are no end, and for how long. */
+export interface AskingAgain {
+  /** Whether the same question may be answered later. */
+  readonly mayPass: (error: unknown) => boolean;
+  /** By `performance.now()`, in milliseconds. A failure that comes later is the last one. */
+  readonly deadline: number;
+  /** Milliseconds from a failure to the next question. */
+  readonly pauseMs: number;
+  /** Nothing is asked again after it. */
+  readonly ended: AbortSignal;
+  /** Called with each failure that is not the last one, before the pause: what may be out of date is forgotten, and who waits is informed. */
+  readonly failed?: ((error: unknown) => void) | undefined;
+}
+
+/**
+ * The answer to the first question that does not fail. Rejects with the last failure, and with an `AbortError` if `ended` is aborted before the next
+ * question. A question that is under way is not cut off.
+ */
+export async function askAgain<T>(ask: () => Promise<T>, { mayPass, deadline, pauseMs, ended, failed }: AskingAgain): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!mayPass(error) || performance.now() > deadline) {
+        throw error;
+      }
+      failed?.(error);
+    }
+    await delay(pauseMs, undefined, { signal: ended });
+  }
+}
