@@ -9,6 +9,7 @@ export type { CommitParts } from "./commits.ts";
 export { TransactionOffsets } from "./transaction-offsets.ts";
 export type { TransactionOffsetsParts } from "./transaction-offsets.ts";
 export { bufferOf } from "./buffer-of.ts";
+export { maxBatchBytes, outgoingBytes } from "./outgoing-bytes.ts";
 export { giveUp } from "./give-up.ts";
 export { TopicCheck } from "./topic-check.ts";
 export type { TopicCheckParts } from "./topic-check.ts";

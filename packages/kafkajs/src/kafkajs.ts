@@ -1,6 +1,6 @@
 import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
 import { preflight } from "@cdckit/driver";
-import type { Consumer, ConsumerConfig, Kafka, KafkaConfig, PartitionAssigner, ProducerConfig } from "kafkajs";
+import type { Consumer, ConsumerConfig, ICustomPartitioner, Kafka, KafkaConfig, PartitionAssigner, ProducerConfig } from "kafkajs";
 import { AskedTopics } from "./asked-topics.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
 import { whyNotLoaded } from "./why-not-loaded.ts";
@@ -10,7 +10,8 @@ import { toLogger } from "./log.ts";
 import { loginOf } from "./login.ts";
 import { BrokerOffsets } from "./broker-offsets.ts";
 import { type KafkaJsOptions, type ResolvedKafkaJsOptions, resolveKafkaJsOptions } from "./options.ts";
-import type { MakeProducer } from "./own-producer.ts";
+import type { MakeProducer, OwnProducer } from "./own-producer.ts";
+import { Partitions } from "./partitions.ts";
 import { KafkaJsSession } from "./session.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { StartDiagnosis } from "./start-diagnosis.ts";
@@ -194,16 +195,15 @@ function clientOf(
   sink: DriverSink,
 ): Client {
   const { client, tuning } = options;
-  // Without one, kafkajs logs a warning about its default.
-  const createPartitioner = module.Partitioners.DefaultPartitioner;
+  const producerOf = producersWith(module.Partitioners.DefaultPartitioner);
   const assigner = module.PartitionAssigners.roundRobin;
   const topicsIn = (metadata: Buffer): readonly string[] => module.AssignerProtocol.MemberMetadata.decode(metadata)?.topics ?? [];
   const kept = new KeptFetches(options.largestMinFetchBytes);
   if (client.kind === "own") {
-    return { topicsIn, kept, assigner: tapping(kept, assigner), ...partsOfOwn(client.kafka, groupId, createPartitioner, tuning) };
+    return { topicsIn, kept, assigner: tapping(kept, assigner), ...partsOfOwn(client.kafka, groupId, producerOf, tuning) };
   }
   const { connectTo, ...connection } = client.config;
-  const { brokers } = connection;
+  const { brokers, sasl } = connection;
   const names = Array.isArray(brokers) ? brokers.join(", ") : "of the given function";
   const connections = new Connections(sink, names, connectTo, kept);
   // Connections beside the consumer's. Their users retry and report their waits themselves, so only replacements are counted.
@@ -220,7 +220,6 @@ function clientOf(
   };
   const patience = { requestTimeout: preflightRequestTimeoutMs, ...config, retry: preflightRetry };
   const { sockets } = ofBrokerOffsets;
-  const { sasl } = connection;
   const makeClient = (clientConfig: KafkaConfig): Kafka =>
     adaptedClient(new module.Kafka(sasl === undefined ? clientConfig : { ...clientConfig, sasl: loginOf(sasl) }));
   const offsetsClient = makeClient({ ...patience, brokers: sockets.brokersWhileOpen(brokers), socketFactory: sockets.factory });
@@ -240,7 +239,8 @@ function clientOf(
         own.destroy();
         ofProducers.delete(own);
       };
-      return { producer: own.watched(kafka.producer({ createPartitioner, ...producerConfig })), destroySockets };
+      const made = producerOf(kafka, producerConfig);
+      return { ...made, producer: own.watched(made.producer), destroySockets };
     },
     assigner,
     topicsIn,
@@ -248,6 +248,15 @@ function clientOf(
     brokers: names,
     connections,
     destroySockets: () => [connections, ofBrokerOffsets, ...ofProducers].forEach((each) => each.destroy()),
+  };
+}
+
+type ProducerOf = (kafka: Kafka, config: ProducerConfig) => Pick<OwnProducer, "producer" | "partitions">;
+
+function producersWith(partitioner: ICustomPartitioner): ProducerOf {
+  return (kafka, config) => {
+    const partitions = new Partitions(partitioner);
+    return { partitions, producer: kafka.producer({ createPartitioner: partitions.partitioner, ...config }) };
   };
 }
 
@@ -263,14 +272,14 @@ function tapping(kept: KeptFetches, assigner: PartitionAssigner): PartitionAssig
 function partsOfOwn(
   application: Kafka,
   groupId: string,
-  createPartitioner: NonNullable<ProducerConfig["createPartitioner"]>,
+  producerOf: ProducerOf,
   { decompression }: ResolvedKafkaJsOptions["tuning"],
 ): Omit<Client, "assigner" | "topicsIn" | "kept"> {
   const kafka = adaptedClient(application);
   return {
     kafka,
     brokerOffsets: new BrokerOffsets(() => kafka.admin({ retry: preflightRetry }), groupId, new ClusterQuestions(kafka, decompression)),
-    makeProducer: (config) => ({ producer: kafka.producer({ createPartitioner, ...config }), destroySockets: () => {} }),
+    makeProducer: (config) => ({ ...producerOf(kafka, config), destroySockets: () => {} }),
     brokers: "of the given client",
     connections: null,
     destroySockets: () => {},

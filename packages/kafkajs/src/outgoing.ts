@@ -1,32 +1,9 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
-import type { IHeaders, Message, RecordMetadata, TopicMessages } from "kafkajs";
 import { bufferOf } from "@cdckit/driver";
-import { KafkaJsDriverError } from "./errors.ts";
+import type { IHeaders, Message } from "kafkajs";
 
-/** Records in kafkajs' form. */
-export function toTopicMessages(records: readonly OutgoingRecord[]): TopicMessages[] {
-  const topics = new Map<string, Message[]>();
-  for (const record of records) {
-    const messages = topics.get(record.topic) ?? [];
-    messages.push(toMessage(record));
-    topics.set(record.topic, messages);
-  }
-  return [...topics].map(([topic, messages]) => ({ topic, messages }));
-}
-
-/** Fails if an answer leaves a partition out: kafkajs drops records of partitions that it does not know, without an error. */
-export function checkWritten(records: readonly OutgoingRecord[], written: readonly RecordMetadata[]): void {
-  const places = new Set(written.map(({ topicName, partition }) => `${topicName}[${partition}]`));
-  const missing = records.find(({ topic, partition }) => partition !== undefined && !places.has(`${topic}[${partition}]`));
-  if (missing !== undefined) {
-    throw new KafkaJsDriverError(
-      "send-failed",
-      `kafkajs knows no partition ${missing.topic}[${missing.partition}]: does the partition exist`,
-    );
-  }
-}
-
-function toMessage({ key, value, headers, partition, timestamp }: OutgoingRecord): Message {
+/** A record in kafkajs' form. */
+export function toMessage({ key, value, headers, partition, timestamp }: OutgoingRecord): Message {
   return {
     key: bufferOf(key),
     value: bufferOf(value),

@@ -1,9 +1,12 @@
 import { settledOrLate } from "@cdckit/driver";
 import type { Producer, ProducerConfig, RetryOptions } from "kafkajs";
+import type { Partitions } from "./partitions.ts";
 
 /** A kafkajs producer. `destroySockets` ends its sockets if the driver has made them. */
 export interface OwnProducer {
   readonly producer: Producer;
+  /** Those that it writes to. */
+  readonly partitions: Partitions;
   readonly destroySockets: () => void;
 }
 

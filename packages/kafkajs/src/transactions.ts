@@ -5,9 +5,9 @@ import type { Transaction } from "kafkajs";
 import { type HeldPartitions, toKafkaJsOffsets } from "./assignments.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
-import { checkWritten, toTopicMessages } from "./outgoing.ts";
 import { connected, letGo, type MakeProducer, type OwnProducer, producerRetry, writeDeadlineMs } from "./own-producer.ts";
 import { writeFailures } from "./write-failures.ts";
+import { writeRecords } from "./write-records.ts";
 
 export interface TransactionParts {
   readonly groupId: string;
@@ -110,9 +110,7 @@ export class Transactions {
         await this.#refuseOvertaken(assignment);
         opened.isChecked = true;
       }
-      if (records.length > 0) {
-        checkWritten(records, await transaction.sendBatch({ acks: -1, topicMessages: toTopicMessages(records) }));
-      }
+      await writeRecords(transaction, opened.own.partitions, records);
       await this.#sendOffsets(transaction, offsets);
       givenUp.throwIfAborted();
       this.#offsets.refuseUnlessCurrent(offsets);

@@ -1,9 +1,9 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
 import { bounded, RequestLine, topicsText } from "@cdckit/driver";
 import { KafkaJsDriverError } from "./errors.ts";
-import { checkWritten, toTopicMessages } from "./outgoing.ts";
 import { connected, letGo, type MakeProducer, type OwnProducer, producerRetry, writeDeadlineMs } from "./own-producer.ts";
 import { writeFailures } from "./write-failures.ts";
+import { writeRecords } from "./write-records.ts";
 
 /** Writes records. Its producer is made with the first write. */
 export class Writer {
@@ -43,8 +43,8 @@ export class Writer {
 
   async #write(records: readonly OutgoingRecord[]): Promise<void> {
     this.#own ??= this.#connect();
-    const { producer } = await this.#own;
-    checkWritten(records, await producer.sendBatch({ acks: -1, topicMessages: toTopicMessages(records) }));
+    const { producer, partitions } = await this.#own;
+    await writeRecords(producer, partitions, records);
   }
 
   #connect(): Promise<OwnProducer> {

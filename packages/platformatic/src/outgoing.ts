@@ -1,5 +1,5 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
-import { bufferOf } from "@cdckit/driver";
+import { bufferOf, outgoingBytes } from "@cdckit/driver";
 
 /** A record in the client's form, with its partition. */
 export interface ClientRecord {
@@ -13,11 +13,8 @@ export interface ClientRecord {
   readonly byteLength: number;
 }
 
-const bytesPerRecord = 64;
-const bytesPerHeader = 16;
-
-export function toClientRecord({ topic, key, value, headers, timestamp }: OutgoingRecord, partition: number): ClientRecord {
-  const bytes = (key?.length ?? 0) + (value?.length ?? 0);
+export function toClientRecord(record: OutgoingRecord, partition: number): ClientRecord {
+  const { topic, key, value, headers, timestamp } = record;
   return {
     topic,
     partition,
@@ -25,7 +22,7 @@ export function toClientRecord({ topic, key, value, headers, timestamp }: Outgoi
     value: bufferOf(value),
     headers: toClientHeaders(headers),
     timestamp: timestamp ?? BigInt(Date.now()),
-    byteLength: headers.reduce((sum, [name, one]) => sum + bytesPerHeader + name.length + (one?.length ?? 0), bytes + bytesPerRecord),
+    byteLength: outgoingBytes(record),
   };
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { OutgoingRecord } from "@cdckit/consumer";
-import { neededToWrite, placeOf } from "@cdckit/driver";
+import { maxBatchBytes, neededToWrite, placeOf } from "@cdckit/driver";
 import { askAgain } from "./ask-again.ts";
 import type { Cluster } from "./cluster.ts";
 import { PlatformaticDriverError } from "./errors.ts";
@@ -18,8 +18,6 @@ const pauseMs = 100;
 const ackOfAllReplicas = -1;
 /** Kafka counts the records of a producer from 0 to this, and begins again. */
 const sequencesOfPartition = 2 ** 31;
-/** Records of one partition that are written together. A broker takes a mebibyte at most, unless it is configured otherwise. */
-const maxBatchBytes = 512 * 1024;
 const passing: ReadonlySet<number> = new Set([
   ...leaderMoves,
   codes.requestTimedOut,

@@ -50,6 +50,26 @@ export const writeTrials: Readonly<Record<string, Trial>> = {
     await Promise.all([session.close(5_000), reader.session.close(5_000)]);
   },
 
+  "records of a partition that are together larger than a batch may be are written in order, also in a transaction": async (
+    harness,
+    { expect },
+  ) => {
+    const { reads, writes, groupId, joined } = await transfer(harness);
+    const { session, sink } = joined;
+    const valueOf = (i: number): Buffer => Buffer.from(String(i).padEnd(16 * 1024));
+    const many = (from: number) => Array.from({ length: 160 }, (_, i) => outgoing(writes, { value: valueOf(from + i) }));
+    await session.send?.(many(0));
+    await session.transact?.(
+      many(160),
+      sink.held.map((assignment) => ({ assignment, offset: 4n })),
+    );
+    expect(await harness.committed(groupId, reads, 0)).toEqual(4n);
+    const reader = await join(harness, { topics: [writes] });
+    await reader.sink.until(({ records }) => records.length >= 320);
+    expect(reader.sink.records.map(({ value }) => Number(text(value)))).toEqual(Array.from({ length: 320 }, (_, i) => i));
+    await Promise.all([session.close(5_000), reader.session.close(5_000)]);
+  },
+
   "sending to a topic that does not exist is an error, and the next send works": async (harness, { expect }) => {
     const topic = await topicOf(harness, 1);
     const missing = harness.uniqueName("missing");

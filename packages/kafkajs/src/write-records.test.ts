@@ -1,0 +1,94 @@
+import type { OutgoingRecord } from "@cdckit/consumer";
+import { Partitioners, type PartitionMetadata, type ProducerBatch, type RecordMetadata } from "kafkajs";
+import { expect, test } from "vitest";
+import { Partitions } from "./partitions.ts";
+import { writeRecords } from "./write-records.ts";
+
+/** What a producer of kafkajs is given, request by request. `leaders`: of the partitions of `t`; kafkajs asks its partitioner at each attempt. */
+function setUp(leaders: readonly number[], fail: (partition: number) => Error | null = () => null) {
+  const requests: (readonly string[])[] = [];
+  const partitions = new Partitions(Partitioners.DefaultPartitioner);
+  const choose = partitions.partitioner();
+  let open = 0;
+  const sendBatch = async ({ topicMessages = [] }: ProducerBatch): Promise<RecordMetadata[]> => {
+    open++;
+    const [{ topic, messages } = { topic: "", messages: [] }] = topicMessages;
+    const partitionMetadata: PartitionMetadata[] = leaders.map((leader, partitionId) => ({
+      partitionErrorCode: 0,
+      partitionId,
+      leader,
+      replicas: [],
+      isr: [],
+    }));
+    const chosen = messages.map((message) => choose({ topic, partitionMetadata, message }));
+    requests.push(messages.map(({ value }, i) => `${chosen[i]} ${String(value).slice(0, 3).trim()}`));
+    await new Promise((resolve) => setImmediate(resolve));
+    open--;
+    const known = [...new Set(chosen)].filter((partition) => partition < leaders.length);
+    const failure = known.map(fail).find((error) => error !== null);
+    if (failure !== undefined) {
+      throw failure;
+    }
+    return known.map((partition) => ({ topicName: topic, partition, errorCode: 0 }));
+  };
+  const write = (...records: readonly OutgoingRecord[]): Promise<void> => writeRecords({ sendBatch }, partitions, records);
+  return { write, requests, openRequests: () => open };
+}
+
+function record(value: string, more: Partial<OutgoingRecord> = {}): OutgoingRecord {
+  return { topic: "t", key: null, value: Buffer.from(value), headers: [], ...more };
+}
+
+test("each request has the records of one partition, in order", async () => {
+  const { write, requests } = setUp([1, 2, 1]);
+  await write(...["a", "b", "c", "d", "e"].map((value, i) => record(value, { partition: i % 2 })));
+  expect(requests).toEqual([
+    ["0 a", "0 c", "0 e"],
+    ["1 b", "1 d"],
+  ]);
+});
+
+test("the first record of a topic is written alone, and the others by what kafkajs knows then: one key is one partition", async () => {
+  const { write, requests } = setUp([1, 2, 1, 2]);
+  const keys = ["k1", "k2", "k3", "k1", "k2", "k3"];
+  await write(...keys.map((key, i) => record(String(i), { key: Buffer.from(key) })));
+  expect(requests[0]).toHaveLength(1);
+  const partitions = new Map(requests.flat().map((text) => [text.slice(2), text.slice(0, 1)]));
+  expect(partitions.size).toBe(6);
+  expect(["3", "4", "5"].map((i) => partitions.get(i))).toEqual(["0", "1", "2"].map((i) => partitions.get(i)));
+  expect(requests.every((texts) => new Set(texts.map((text) => text.slice(0, 1))).size === 1)).toBe(true);
+});
+
+test("a record without a key goes to a partition that has a leader, and stays there when kafkajs asks again", async () => {
+  const partitions = new Partitions(Partitioners.DefaultPartitioner);
+  const choose = partitions.partitioner();
+  const led = (...leaders: readonly number[]): PartitionMetadata[] =>
+    leaders.map((leader, partitionId) => ({ partitionErrorCode: 0, partitionId, leader, replicas: [], isr: [] }));
+  const messages = Array.from({ length: 8 }, () => ({ value: "v" }));
+  const first = messages.map((message) => choose({ topic: "t", partitionMetadata: led(1, -1, 3), message }));
+  expect(new Set(first)).toEqual(new Set([0, 2]));
+  expect(messages.map((message) => choose({ topic: "t", partitionMetadata: led(-1, 2, 3), message }))).toEqual(first);
+});
+
+test("what is too large for one batch is written in several, in order, and nothing is written if there is nothing", async () => {
+  const { write, requests } = setUp([1]);
+  const sizes = [200, 200, 200, 900, 1].map((kibibytes) => kibibytes * 1_024);
+  await write(...sizes.map((size, i) => record(String(i).padEnd(size), { partition: 0 })));
+  expect(requests).toEqual([["0 0", "0 1"], ["0 2"], ["0 3"], ["0 4"]]);
+  await write();
+  expect(requests).toHaveLength(4);
+});
+
+test("a partition that kafkajs does not know is an error: it leaves its records out", async () => {
+  const { write } = setUp([1, 1]);
+  await expect(write(record("a", { partition: 0 }), record("b", { partition: 2 }))).rejects.toThrow("kafkajs knows no partition t[2]");
+});
+
+test("when it fails, nothing is being written any more: the transaction is aborted next", async () => {
+  const failure = new Error("no leader");
+  const { write, openRequests, requests } = setUp([1, 1], (partition) => (partition === 0 ? failure : null));
+  await expect(
+    write(record("a", { partition: 0 }), ...["b", "c".padEnd(600_000)].map((value) => record(value, { partition: 1 }))),
+  ).rejects.toBe(failure);
+  expect([openRequests(), requests.length]).toEqual([0, 3]);
+});
