@@ -18,7 +18,7 @@ import {
   type TopicPartitionOffset,
 } from "./low-level-client.ts";
 import { type ConfluentConnection, type ConfluentOptions, type ResolvedConfluentOptions, resolveConfluentOptions } from "./options.ts";
-import { adminProperties, connectionProperties, consumerProperties, consumerTopicProperties, logsInByToken } from "./properties.ts";
+import { adminProperties, consumerProperties, consumerTopicProperties, logsInByToken, producerProperties } from "./properties.ts";
 import { ConfluentSession } from "./session.ts";
 
 /** An attempt takes a thread of libuv for so long at most, and a process that exits waits for that thread. */
@@ -167,9 +167,9 @@ function clientOf({ module, options, subscription, sink, log, onLine, brokers }:
     queue_non_empty_cb: () => session.wake(),
   };
   const consumer = new module.KafkaConsumer(properties, { ...consumerTopicProperties });
-  const connection = connectionProperties(options.connection);
+  const ofProducers = producerProperties(options.connection);
   const makeProducer = (more: Properties): LowLevelProducer => {
-    const producer = new module.Producer({ ...connection, ...more }, {});
+    const producer = new module.Producer({ ...ofProducers, ...more }, {});
     producer.on("event.log", (line: ClientLogLine) => log.line(line));
     return producer;
   };

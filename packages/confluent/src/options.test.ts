@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { confluent } from "./confluent.ts";
 import { type ConfluentOptions, resolveConfluentOptions } from "./options.ts";
-import { connectionProperties, consumerProperties } from "./properties.ts";
+import { connectionProperties, consumerProperties, producerProperties } from "./properties.ts";
 
 const brokers = ["b:9092"];
 
@@ -45,6 +45,13 @@ describe("options of the driver for Confluent's client", () => {
   ])("%s: neither takes the other away", (_, options, protocol) => {
     const { connection } = resolveConfluentOptions({ brokers, ...options });
     expect(connectionProperties(connection)["security.protocol"]).toBe(protocol);
+  });
+
+  test("a producer takes what brokers take, unless the properties say less: topics have limits of their own", () => {
+    const maxBytesOf = (options: Partial<ConfluentOptions>): unknown =>
+      producerProperties(resolveConfluentOptions({ brokers, ...options }).connection)["message.max.bytes"];
+    expect(maxBytesOf({})).toBe(104_857_600);
+    expect(maxBytesOf({ properties: { "message.max.bytes": 5_000 } })).toBe(5_000);
   });
 
   test("without checksums the driver says so", () => {

@@ -91,6 +91,17 @@ export function adminProperties(connection: ConfluentConnection): Properties {
   return { "enable.sparse.connections": false, ...connectionProperties(connection) };
 }
 
+/** No broker takes a larger request by default (`socket.request.max.bytes`). */
+const largestRequestBytes = 104_857_600;
+
+/**
+ * The properties of a producer. How large a record may be is the topic's to say: librdkafka would refuse one of more than a million bytes, whatever the
+ * topic allows. Several records are one batch only as far as `batch.size` goes, which is below what brokers take by default.
+ */
+export function producerProperties(connection: ConfluentConnection): Properties {
+  return { "message.max.bytes": largestRequestBytes, ...connectionProperties(connection) };
+}
+
 /** How often librdkafka reports its state: twice for each heartbeat, so that a report between two tells whether the first was answered. */
 export function statisticsIntervalMs(heartbeatIntervalMs: number): number {
   return Math.max(50, Math.floor(heartbeatIntervalMs / 2));
