@@ -19,13 +19,14 @@ export const writeDeadlineMs = 60_000;
 /** How long a producer may take to disconnect. */
 const goodbyeMs = 2_000;
 
-/** The same producer, connected. If that fails, its sockets are ended. */
+/** The same producer, connected. If that fails, nothing of it stays open: it has a connection already when it is given no producer id. */
 export async function connected(own: OwnProducer): Promise<OwnProducer> {
   try {
     await own.producer.connect();
     return own;
   } catch (error) {
     own.destroySockets();
+    void own.producer.disconnect().catch(() => {}); // the sockets of an application's client are not the driver's to end
     throw error;
   }
 }
