@@ -7,6 +7,19 @@ interface ProduceOptions {
   readonly sequences: { getWithDefault(key: string, otherwise: number): number };
 }
 
+test("a record without a key goes to a partition that has a leader, and not every producer begins with the same one", async () => {
+  const partitions = [-1, 1, 2, -1].map((leaderId, partitionIndex) => ({ partitionIndex, leaderId }));
+  const cluster = { metadata: async () => ({ topics: [{ name: "t", errorCode: 0, partitions }] }) } as unknown as Cluster; // as much as is called
+  const record = { topic: "t", key: null, value: Buffer.from("v"), headers: [] };
+  const begins = await Promise.all(
+    Array.from(
+      { length: 64 },
+      async () => (await new RecordSender(cluster, { producerId: 1n, producerEpoch: 0 }).place([record]))[0]?.partition,
+    ),
+  );
+  expect(new Set(begins)).toEqual(new Set([1, 2]));
+});
+
 test("after the last sequence number comes the first one: a number beyond 32 bits cannot be written, and looks like a lost connection", async () => {
   const begins: number[] = [];
   const ask = async (_at: unknown, _purpose: unknown, _name: unknown, values: readonly unknown[]) => {

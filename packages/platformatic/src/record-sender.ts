@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { OutgoingRecord } from "@cdckit/consumer";
 import { maxBatchBytes, neededToWrite, placeOf } from "@cdckit/driver";
@@ -8,7 +9,14 @@ import { isUnanswered } from "./explain-failure.ts";
 import type { Address } from "./link.ts";
 import { codes, codesOf, hasCodeOf, responseOf } from "./low-level-client.ts";
 import { type ClientRecord, toClientRecord } from "./outgoing.ts";
-import { coordinatorMoves, leaderMoves, type MetadataAnswer, type ProduceAnswer, type ProducerIdAnswer } from "./requests.ts";
+import {
+  coordinatorMoves,
+  leaderMoves,
+  type MetadataAnswer,
+  type ProduceAnswer,
+  type ProducerIdAnswer,
+  type TopicMetadata,
+} from "./requests.ts";
 
 /** How long records may take until every in-sync replica has them. */
 export const writeDeadlineMs = 20_000;
@@ -42,7 +50,8 @@ export class RecordSender {
   readonly #identity: ProducerIdentity;
   /** The sequence number of the next record in each partition. */
   readonly #sequences: Map<string, number>;
-  #turn = 0;
+  /** Of records without a key. It begins anywhere: after a failed write, another producer would otherwise try the same partition again. */
+  #turn: number = randomInt(2 ** 31);
 
   constructor(cluster: Cluster, identity: ProducerIdentity, sequences: ReadonlyMap<string, number> = new Map()) {
     this.#cluster = cluster;
@@ -53,15 +62,16 @@ export class RecordSender {
   /** Gives each record a partition, in the order of the records. Throws if a topic or a partition does not exist. */
   async place(records: readonly OutgoingRecord[]): Promise<readonly ClientRecord[]> {
     const topics = [...new Set(records.map(({ topic }) => topic))];
-    const counts = await this.#partitionCounts(topics);
+    const known = await this.#partitionsOf(topics);
     const turn = this.#turn++;
     return records.map((record) => {
       const { topic, partition, key } = record;
-      const count = counts.get(topic) ?? 0;
+      const { count, led } = known.get(topic) ?? nothing;
       if (partition !== undefined && (partition < 0 || partition >= count)) {
         throw new PlatformaticDriverError("send-failed", `${topic} has no partition ${partition}; it has ${count}`);
       }
-      return toClientRecord(record, partition ?? (key === null ? turn % count : this.#partitionOf(key, count)));
+      const inTurn = led[turn % led.length] ?? turn % count; // a record without a key need not wait for a leader
+      return toClientRecord(record, partition ?? (key === null ? inTurn : this.#partitionOf(key, count)));
     });
   }
 
@@ -150,7 +160,7 @@ export class RecordSender {
     return (this.#cluster.module.murmur2(Buffer.from(key)) & 0x7fffffff) % count;
   }
 
-  async #partitionCounts(topics: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  async #partitionsOf(topics: readonly string[]): Promise<ReadonlyMap<string, KnownPartitions>> {
     const answerDeadline = performance.now() + writeDeadlineMs;
     for (const deadline = performance.now() + missingDeadlineMs; ; ) {
       const metadata = await this.#metadata(topics, answerDeadline);
@@ -159,10 +169,10 @@ export class RecordSender {
         const detail = `the brokers do not say whether there is a topic ${hidden.join(", ")}`;
         throw new PlatformaticDriverError("not-authorized", `${detail}. ${neededToWrite("topic", hidden, null)}`);
       }
-      const counts = new Map(metadata.topics.map(({ name, partitions }) => [name ?? "", partitions.length]));
-      const missing = topics.filter((topic) => (counts.get(topic) ?? 0) === 0);
+      const known = new Map(metadata.topics.map(({ name, partitions }) => [name ?? "", knownPartitions(partitions)]));
+      const missing = topics.filter((topic) => (known.get(topic) ?? nothing).count === 0);
       if (missing.length === 0) {
-        return counts;
+        return known;
       }
       if (performance.now() > deadline) {
         throw new PlatformaticDriverError("send-failed", `there is no topic ${missing.join(", ")}`);
@@ -175,6 +185,19 @@ export class RecordSender {
     const ended = this.#cluster.closed;
     return askAgain(() => this.#cluster.metadata(topics), { mayPass: isUnanswered, deadline, pauseMs, ended });
   }
+}
+
+/** The partitions of a topic. */
+interface KnownPartitions {
+  readonly count: number;
+  /** Those that have a leader. */
+  readonly led: readonly number[];
+}
+
+const nothing: KnownPartitions = Object.freeze({ count: 0, led: [] });
+
+function knownPartitions(partitions: TopicMetadata["partitions"]): KnownPartitions {
+  return { count: partitions.length, led: partitions.flatMap(({ partitionIndex, leaderId }) => (leaderId < 0 ? [] : partitionIndex)) };
 }
 
 /** Nobody was asked to write the records, because their partitions have no leaders. */
