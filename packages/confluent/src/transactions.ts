@@ -4,7 +4,7 @@ import { bounded, TransactionOffsets } from "@cdckit/driver";
 import type { HeldPartitions } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { toClientOffsets } from "./commit-requests.ts";
-import { ConfluentDriverError, makeError } from "./errors.ts";
+import { makeError } from "./errors.ts";
 import { answerOf, type ClientError, codes, type LowLevelConsumer, type LowLevelProducer } from "./low-level-client.ts";
 import { type MakeProducer, OwnProducer, writeDeadlineMs } from "./own-producer.ts";
 import { fencedCodes, writeFailures } from "./write-failures.ts";
@@ -137,22 +137,13 @@ export class Transactions {
         await answerOf<unknown>((done) => client.commitTransaction(requestDeadlineMs, done));
         return;
       } catch (error) {
-        const { isRetriable = false, isTxnRequiresAbort = false, message = String(error) } = error as Partial<ClientError>;
+        const { code, isRetriable = false, isTxnRequiresAbort = false } = error as Partial<ClientError>;
         if (isTxnRequiresAbort) {
           await answerOf<unknown>((done) => client.abortTransaction(requestDeadlineMs, done)).catch(() => {});
           throw error;
         }
         if (!isRetriable || performance.now() > deadline) {
-          const { code } = error as Partial<ClientError>;
-          throw fencedCodes.has(code) || abortedCodes.has(code)
-            ? error
-            : new ConfluentDriverError(
-                "transaction-failed",
-                `the commit failed, and it is not known whether it was carried out: ${message}`,
-                {
-                  cause: error,
-                },
-              );
+          throw fencedCodes.has(code) || abortedCodes.has(code) ? error : writeFailures.doubtfulCommit(error);
         }
       }
     }

@@ -102,6 +102,16 @@ describe("pipe", () => {
     expect(setup.broker.committed("g", "t", 0)).toBeNull();
   });
 
+  test("a transaction is tried for as long as no broker can be reached, which is no attempt of it", async () => {
+    const setup = setUp(10);
+    const cause = Object.assign(new Error("no answer"), { code: "brokers-unreachable" });
+    const error = Object.assign(new Error("[transaction-failed] no answer", { cause }), { code: "transaction-failed" });
+    setup.broker.faults.inject({ on: "transact", how: "fails", times: 40, error });
+    await runToTheEnd(setup, join(setup).pipe("s.t", recordsOf));
+    expect(setup.broker.faults.met).toBe(40);
+    expect(outOf(setup.broker)).toHaveLength(10);
+  });
+
   test("a plain commit that waits for a transaction to end does not move the group back", async () => {
     const setup = setUp(40);
     setup.broker.faults.inject({ on: "transact", how: { lateMs: 30 }, times: Infinity });

@@ -31,6 +31,10 @@ test("brokers that are away are the cause: the same records may be written once 
   expect(failures.ofSend(failures.lateSend(5), records)).toMatchObject({
     cause: { code: "send-failed", cause: { code: "brokers-unreachable" } },
   });
+  const unreachable = { code: "transaction-failed", cause: { code: "brokers-unreachable" } };
+  expect(failures.ofTransaction(cause, records, "g")).toMatchObject({ ...unreachable, cause: { cause } });
+  expect(failures.doubtfulCommit(cause)).toMatchObject({ ...unreachable, cause: { cause } });
+  expect(failures.lateTransaction(records, 5)).toMatchObject(unreachable);
 });
 
 test("a right that is missing is named, once", () => {
@@ -51,6 +55,11 @@ test("a transaction that another member's has ended is fenced, and every other f
   expect(failures.ofTransaction(failure("it broke"), records, "g").message).toBe(
     "[transaction-failed] the transaction that writes to a, b failed and was aborted: it broke",
   );
+  const cause = failure("it broke");
+  expect(failures.doubtfulCommit(cause)).toMatchObject({
+    message: "[transaction-failed] the commit failed, and it is not known whether it was carried out: it broke",
+    cause,
+  });
   const late = failures.lateTransaction(records, 5);
   expect(failures.ofTransaction(late, records, "g")).toBe(late);
 });

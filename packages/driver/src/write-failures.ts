@@ -34,24 +34,35 @@ export class WriteFailures {
 
   /** The brokers have not answered in time. */
   lateTransaction(records: readonly OutgoingRecord[], deadlineMs: number): DriverError<string> {
+    const { makeError } = this.#parts;
+    const cause = makeError("brokers-unreachable", `no answer within ${deadlineMs} ms`);
     const detail = `the transaction that writes to ${topicsText(records)} was not answered within ${deadlineMs} ms; it is not known whether it was carried out`;
-    return this.#parts.makeError("transaction-failed", detail);
+    return makeError("transaction-failed", detail, { cause });
+  }
+
+  /** The commit of a transaction has failed in a manner that leaves its outcome open. */
+  doubtfulCommit(error: unknown): DriverError<string> {
+    const { makeError, reasonOf } = this.#parts;
+    const detail = `the commit failed, and it is not known whether it was carried out: ${reasonOf(error)}`;
+    return makeError("transaction-failed", detail, { cause: this.#causeOf(error) });
   }
 
   /** A missing right or `send-failed`, whatever the error is. If no broker was there to answer, its cause is `brokers-unreachable`. */
   ofSend(error: unknown, records: readonly OutgoingRecord[]): DriverError<string> {
-    const { makeError, reasonOf, isUnreachable } = this.#parts;
+    const { makeError, reasonOf } = this.#parts;
     const isOwn = error instanceof DriverError;
     if (isOwn && error.code === "not-authorized") {
       return error; // it names the topic and the right
     }
     const reason = isOwn ? error.message.replace(/^\[[a-z-]+\] /, "") : reasonOf(error);
     const detail = `writing to ${topicsText(records)} failed: ${reason}`;
-    const cause = !isOwn && isUnreachable(error) ? makeError("brokers-unreachable", reason, { cause: error }) : error;
-    return this.#refused(error, detail, records, null) ?? makeError("send-failed", detail, { cause });
+    return this.#refused(error, detail, records, null) ?? makeError("send-failed", detail, { cause: this.#causeOf(error) });
   }
 
-  /** An error of the driver as it is; otherwise `fenced`, a missing right or `transaction-failed`. */
+  /**
+   * An error of the driver as it is; otherwise `fenced`, a missing right or `transaction-failed`. If no broker was there to answer, its cause is
+   * `brokers-unreachable`.
+   */
   ofTransaction(error: unknown, records: readonly OutgoingRecord[], groupId: string): DriverError<string> {
     if (error instanceof DriverError) {
       return error;
@@ -62,7 +73,14 @@ export class WriteFailures {
       return makeError("fenced", `another member writes for this partition now; nothing was written to ${topics}`, { cause: error });
     }
     const detail = `the transaction that writes to ${topics} failed and was aborted: ${reasonOf(error)}`;
-    return this.#refused(error, detail, records, groupId) ?? makeError("transaction-failed", detail, { cause: error });
+    return this.#refused(error, detail, records, groupId) ?? makeError("transaction-failed", detail, { cause: this.#causeOf(error) });
+  }
+
+  /** The same write may succeed when a broker is there again: whoever retries it sees that by the cause. */
+  #causeOf(error: unknown): unknown {
+    const { makeError, reasonOf, isUnreachable } = this.#parts;
+    const isAway = !(error instanceof DriverError) && isUnreachable(error);
+    return isAway ? makeError("brokers-unreachable", reasonOf(error), { cause: error }) : error;
   }
 
   #refused(error: unknown, detail: string, records: readonly OutgoingRecord[], groupId: string | null): DriverError<string> | null {

@@ -195,9 +195,6 @@ async function commitOf(transaction: Transaction): Promise<void> {
   try {
     await transaction.commit();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new KafkaJsDriverError("transaction-failed", `the commit failed, and it is not known whether it was carried out: ${reason}`, {
-      cause: error,
-    });
+    throw writeFailures.doubtfulCommit(error);
   }
 }

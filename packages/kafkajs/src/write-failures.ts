@@ -1,6 +1,6 @@
 import { WriteFailures } from "@cdckit/driver";
 import { makeError } from "./errors.ts";
-import { isConnectionFailure, refusedIn } from "./explain-failure.ts";
+import { causesOf, isConnectionFailure, refusedIn } from "./explain-failure.ts";
 
 /** The brokers' answers to a producer whose transactional id another producer has taken over. */
 const fencedTypes: ReadonlySet<unknown> = new Set(["INVALID_PRODUCER_EPOCH", "PRODUCER_FENCED"]);
@@ -9,7 +9,8 @@ const fencedTypes: ReadonlySet<unknown> = new Set(["INVALID_PRODUCER_EPOCH", "PR
 export const writeFailures: WriteFailures = new WriteFailures({
   makeError,
   refusedIn,
-  isUnreachable: isConnectionFailure,
+  // kafkajs writes to no partition of a topic while one of them has no leader. Then the broker that has its replica is away.
+  isUnreachable: (error) => isConnectionFailure(error) || causesOf(error).some(({ type }) => type === "LEADER_NOT_AVAILABLE"),
   reasonOf: (error) => (error instanceof Error ? error.message : String(error)),
   isFenced: (error) => fencedTypes.has((error as { readonly type?: unknown } | null)?.type),
 });

@@ -200,13 +200,11 @@ function knownPartitions(partitions: TopicMetadata["partitions"]): KnownPartitio
   return { count: partitions.length, led: partitions.flatMap(({ partitionIndex, leaderId }) => (leaderId < 0 ? [] : partitionIndex)) };
 }
 
-/** Nobody was asked to write the records, because their partitions have no leaders. */
+/** Nobody was asked to write the records, because their partitions have no leaders: it is as if no broker could be reached. */
 function noLeader([first]: readonly ClientRecord[]): PlatformaticDriverError {
   const place = `${first?.topic ?? ""}[${first?.partition ?? ""}]`;
-  return new PlatformaticDriverError(
-    "send-failed",
-    `no broker leads ${place}: those that have its replicas have been down for ${writeDeadlineMs} ms`,
-  );
+  const detail = `no broker leads ${place}: those that have its replicas have been down for ${writeDeadlineMs} ms`;
+  return new PlatformaticDriverError("send-failed", detail, { cause: new PlatformaticDriverError("brokers-unreachable", detail) });
 }
 
 /** The id of a transactional producer. What passes is the caller's to try again. */

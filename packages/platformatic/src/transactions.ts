@@ -8,8 +8,7 @@ import type { BrokerOffsets } from "./broker-offsets.ts";
 import { byTopic } from "./by-topic.ts";
 import type { Cluster } from "./cluster.ts";
 import { toTopics } from "./commit-requests.ts";
-import { PlatformaticDriverError, makeError } from "./errors.ts";
-import { reasonOf } from "./explain-failure.ts";
+import { makeError } from "./errors.ts";
 import type { GroupMember, Identity } from "./group-member.ts";
 import { codes, codesOf } from "./low-level-client.ts";
 import type { ClientRecord } from "./outgoing.ts";
@@ -126,8 +125,7 @@ export class Transactions {
       if (codesOf(error).some((code) => fencedCodes.has(code) || abortedCodes.has(code))) {
         throw error;
       }
-      const detail = `the commit failed, and it is not known whether it was carried out: ${reasonOf(error)}`;
-      throw new PlatformaticDriverError("transaction-failed", detail, { cause: error });
+      throw writeFailures.doubtfulCommit(error);
     });
   }
 

@@ -12,6 +12,7 @@ function setUp(answers: Readonly<Record<string, () => unknown>>) {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const log: string[] = [];
+  const failed: unknown[] = [];
   let producers = 0;
   const answerOf: Readonly<Record<string, (producerId: bigint) => unknown>> = {
     InitProducerId: (producerId) => ({ producerId, producerEpoch: 0 }),
@@ -35,9 +36,12 @@ function setUp(answers: Readonly<Record<string, () => unknown>>) {
   const send = (): Promise<string> =>
     writer.send([record]).then(
       () => "written",
-      (error: unknown) => (error as Error).message,
+      (error: unknown) => {
+        failed.push(error);
+        return (error as Error).message;
+      },
     );
-  return { send, log };
+  return { send, log, failed };
 }
 
 /** An answer that comes when the test says so. */
@@ -120,12 +124,13 @@ test("brokers that do not answer for some seconds are asked again, and one that 
   expect(await send()).toContain("SASL authentication failed");
 });
 
-test("a partition that has no leader for too long is an error that says so", async () => {
-  const { send, log } = setUp({ metadata: () => -1 });
+test("a partition that has no leader for too long is an error that says so, of the kind that passes when its broker is back", async () => {
+  const { send, log, failed } = setUp({ metadata: () => -1 });
   const sent = send();
   await vi.advanceTimersByTimeAsync(21_000);
   expect(await sent).toBe(
     "[send-failed] writing to t failed: no broker leads t[0]: those that have its replicas have been down for 20000 ms",
   );
+  expect(failed).toMatchObject([{ cause: { code: "send-failed", cause: { code: "brokers-unreachable" } } }]);
   expect(log).toEqual(["0 InitProducerId"]);
 });
