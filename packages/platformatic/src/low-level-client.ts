@@ -103,6 +103,7 @@ export const codes = {
   invalidProducerEpoch: 47,
   concurrentTransactions: 51,
   transactionalIdAuthorization: 53,
+  operationNotAttempted: 55,
   kafkaStorage: 56,
   groupIdNotFound: 69,
   fencedLeaderEpoch: 74,

@@ -1,12 +1,16 @@
-import type { OffsetCommit } from "@cdckit/consumer";
+import type { OffsetCommit, OutgoingRecord } from "@cdckit/consumer";
 import { placeOf } from "@cdckit/driver";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { heldPartitions } from "./assignments.ts";
 import type { Cluster } from "./cluster.ts";
 import type { GroupMember } from "./group-member.ts";
+import { codes } from "./low-level-client.ts";
 import { Transactions } from "./transactions.ts";
 
 type Answer = () => unknown;
+
+/** The partitions of the topic that is written to. */
+const both = [0, 1] as const;
 
 /** A member that holds a partition. `answers`: to a request of a producer, by its epoch; what is left out is answered at once. */
 function setUp(answers: Readonly<Record<string, Answer>>) {
@@ -24,20 +28,25 @@ function setUp(answers: Readonly<Record<string, Answer>>) {
     const line = `${epoch} ${name}${name === "EndTxn" ? (values[3] === true ? " commit" : " abort") : ""}`;
     log.push(line);
     await answers[line]?.();
-    return { producerId: 1n, producerEpoch: epoch };
+    return {
+      producerId: 1n,
+      producerEpoch: epoch,
+      responses: [{ name: "out", partitionResponses: both.map((index) => ({ index, errorCode: 0 })) }],
+    };
   };
   const cluster = {
     ask,
     coordinator: async () => ({ host: "broker", port: 1 }),
     forget: () => {},
-    metadata: async () => ({ topics: [] }),
+    metadata: async () => ({ topics: [{ name: "out", partitions: both.map((partitionIndex) => ({ partitionIndex, leaderId: 1 })) }] }),
+    node: () => ({ host: "broker", port: 1 }),
   } as unknown as Cluster; // as much as is called
   const member = { identity: { memberId: "m", generation: 1 }, instanceId: null, isJoining: false } as unknown as GroupMember;
   const brokers = { committed: async () => group };
   const transactions = new Transactions({ cluster, groupId: "g", member, brokers, assignments, ended: new AbortController().signal });
   const offsets: readonly OffsetCommit[] = assignment === undefined ? [] : [{ assignment, offset: 10n }];
-  const transact = (): Promise<unknown> =>
-    transactions.transact([], offsets).then(
+  const transact = (records: readonly OutgoingRecord[] = []): Promise<unknown> =>
+    transactions.transact(records, offsets).then(
       () => "done",
       (error: unknown) => (error as Error).message,
     );
@@ -63,6 +72,22 @@ test("a transaction that was given up commits nothing afterwards, and the next o
     "0 EndTxn abort",
   ]);
   expect(ids.size).toBe(1);
+});
+
+test("a partition that the coordinator does not know yet is asked for again, together with the one beside it", async () => {
+  const partly = [codes.unknownTopicOrPartition, codes.operationNotAttempted].map((apiCode) => Object.assign(new Error("no"), { apiCode }));
+  const failures = [Object.assign(new Error("no"), { errors: partly })];
+  const { transact, isAt, log } = setUp({
+    "NaN AddPartitionsToTxn": () => {
+      const [failure] = failures.splice(0);
+      return failure === undefined ? undefined : Promise.reject(failure);
+    },
+  });
+  const done = transact(both.map((partition) => ({ topic: "out", partition, key: null, value: Buffer.from("v"), headers: [] })));
+  isAt(10n);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(await done).toBe("done");
+  expect(log.filter((line) => line.endsWith("AddPartitionsToTxn"))).toHaveLength(2);
 });
 
 test("a producer that begins after its transaction was given up is not used", async () => {

@@ -38,7 +38,12 @@ const pauseMs = 20;
 const refusals: ReadonlySet<number> = new Set([codes.illegalGeneration, codes.unknownMember]);
 /** No other member has the transactional id, so it was the brokers' own time-out that has fenced the producer, and aborted what was written. */
 const abortedCodes: ReadonlySet<number> = new Set([codes.producerFenced, codes.invalidProducerEpoch]);
-const passing: ReadonlySet<number> = new Set([...coordinatorMoves, codes.concurrentTransactions, codes.unknownTopicOrPartition]);
+const passing: ReadonlySet<number> = new Set([
+  ...coordinatorMoves,
+  codes.concurrentTransactions,
+  codes.unknownTopicOrPartition,
+  codes.operationNotAttempted, // of a partition beside one that the coordinator does not know yet
+]);
 
 /**
  * Writes and commits in one transaction. The member's generation is sent with the offsets, so the broker refuses those of a member that has lost
