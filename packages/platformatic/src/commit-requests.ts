@@ -4,8 +4,9 @@ import { commitMetadata } from "@cdckit/driver";
 import { epochBefore, type HeldPartitions } from "./assignments.ts";
 import type { Cluster } from "./cluster.ts";
 import { PlatformaticDriverError } from "./errors.ts";
+import { isRefusal } from "./explain-failure.ts";
 import type { GroupMember, Identity } from "./group-member.ts";
-import { codes, codesOf } from "./low-level-client.ts";
+import { codes, codesOf, hasCodeOf } from "./low-level-client.ts";
 import { coordinatorMoves } from "./requests.ts";
 
 export interface CommitRequestParts {
@@ -57,7 +58,7 @@ export class CommitRequests {
         return;
       } catch (error) {
         ended.throwIfAborted();
-        if (!this.#isPassing(error, as) || performance.now() > deadline) {
+        if (!mayBeSentAgain(this.#parts, error, as) || performance.now() > deadline) {
           throw commitFailed(error);
         }
       }
@@ -65,22 +66,28 @@ export class CommitRequests {
       await member.settled();
     }
   }
+}
 
-  #isPassing(error: unknown, as: Identity): boolean {
-    const { cluster, groupId } = this.#parts;
-    const member = this.#parts.member;
-    const found = codesOf(error);
-    if (found.some((code) => refusals.has(code))) {
-      const isOld = as !== member.identity || member.isJoining;
-      member.removed(as, found);
-      return isOld;
-    }
-    if (found.every((code) => coordinatorMoves.has(code))) {
-      cluster.forget("group", groupId); // also without an answer
-      return true;
-    }
-    return found.every((code) => code === codes.rebalanceInProgress);
+/** Whether offsets that this member has sent may be sent again after this failure, plain or in a transaction. If the group refuses it, the member hears so. */
+export function mayBeSentAgain(
+  { cluster, groupId, member }: Pick<CommitRequestParts, "cluster" | "groupId" | "member">,
+  error: unknown,
+  as: Identity,
+): boolean {
+  const found = codesOf(error);
+  if (hasCodeOf(error, refusals)) {
+    const isOld = as !== member.identity || member.isJoining;
+    member.removed(as, found);
+    return isOld;
   }
+  if (isRefusal(error)) {
+    return false;
+  }
+  if (found.every((code) => coordinatorMoves.has(code))) {
+    cluster.forget("group", groupId); // also without an answer
+    return true;
+  }
+  return found.every((code) => code === codes.rebalanceInProgress);
 }
 
 /** Offsets as requests have them, each with the leader epoch of the record before it, and with the id of its topic as metadata. */

@@ -5,7 +5,7 @@ import { maxBatchBytes, neededToWrite, placeOf } from "@cdckit/driver";
 import { askAgain } from "./ask-again.ts";
 import type { Cluster } from "./cluster.ts";
 import { PlatformaticDriverError } from "./errors.ts";
-import { isUnanswered } from "./explain-failure.ts";
+import { isRefusal, isUnanswered } from "./explain-failure.ts";
 import type { Address } from "./link.ts";
 import { codes, codesOf, hasCodeOf, responseOf } from "./low-level-client.ts";
 import { type ClientRecord, toClientRecord } from "./outgoing.ts";
@@ -101,7 +101,7 @@ export class RecordSender {
         this.#sequences.set(place, ((this.#sequences.get(place) ?? 0) + written) % sequencesOfPartition);
       }
       left = left.filter(({ topic, partition }) => !done.has(placeOf(topic, partition)));
-      const final = failures.find((failure) => codesOf(failure).some((code) => !passing.has(code)));
+      const final = failures.find((failure) => isRefusal(failure) || codesOf(failure).some((code) => !passing.has(code)));
       if (final !== undefined || (left.length > 0 && performance.now() > deadline)) {
         throw (final ?? failures[0] ?? noLeader(left)) as Error;
       }

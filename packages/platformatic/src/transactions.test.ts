@@ -90,6 +90,16 @@ test("a partition that the coordinator does not know yet is asked for again, tog
   expect(log.filter((line) => line.endsWith("AddPartitionsToTxn"))).toHaveLength(2);
 });
 
+test.each(["0 InitProducerId", "0 AddOffsetsToTxn", "0 TxnOffsetCommit"])(
+  "a broker that refuses the login is not asked %s again",
+  async (line) => {
+    const refused = Object.assign(new Error("SASL authentication failed"), { code: "PLT_KFK_AUTHENTICATION" });
+    const { transact, log } = setUp({ [line]: () => Promise.reject(refused) });
+    expect(await transact()).toContain("SASL authentication failed");
+    expect(log.filter((one) => one === line)).toEqual([line]);
+  },
+);
+
 test("a producer that begins after its transaction was given up is not used", async () => {
   let goOn = (): void => {};
   const { transact, isAt, log } = setUp({ "0 InitProducerId": () => new Promise<void>((resolve) => (goOn = resolve)) });

@@ -7,9 +7,10 @@ import type { HeldPartitions } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { byTopic } from "./by-topic.ts";
 import type { Cluster } from "./cluster.ts";
-import { toTopics } from "./commit-requests.ts";
+import { mayBeSentAgain, toTopics } from "./commit-requests.ts";
 import { makeError } from "./errors.ts";
-import type { GroupMember, Identity } from "./group-member.ts";
+import { isRefusal } from "./explain-failure.ts";
+import type { GroupMember } from "./group-member.ts";
 import { codes, codesOf } from "./low-level-client.ts";
 import type { ClientRecord } from "./outgoing.ts";
 import { initTransactions, type ProducerIdentity, RecordSender, writeDeadlineMs } from "./record-sender.ts";
@@ -35,7 +36,6 @@ interface Opened {
 const transactionTimeoutMs = 15_000;
 const requestDeadlineMs = 10_000;
 const pauseMs = 20;
-const refusals: ReadonlySet<number> = new Set([codes.illegalGeneration, codes.unknownMember]);
 /** No other member has the transactional id, so it was the brokers' own time-out that has fenced the producer, and aborted what was written. */
 const abortedCodes: ReadonlySet<number> = new Set([codes.producerFenced, codes.invalidProducerEpoch]);
 const passing: ReadonlySet<number> = new Set([
@@ -180,7 +180,7 @@ export class Transactions {
         await cluster.ask(at, "member", "TxnOffsetCommit", values);
         return;
       } catch (error) {
-        if (performance.now() > deadline || !this.#isPassing(error, as)) {
+        if (performance.now() > deadline || !mayBeSentAgain(this.#parts, error, as)) {
           throw error;
         }
       }
@@ -190,25 +190,10 @@ export class Transactions {
     }
   }
 
-  #isPassing(error: unknown, as: Identity): boolean {
-    const { cluster, groupId, member } = this.#parts;
-    const found = codesOf(error);
-    if (found.some((code) => refusals.has(code))) {
-      const isOld = as !== member.identity || member.isJoining;
-      member.removed(as, found);
-      return isOld;
-    }
-    if (found.every((code) => coordinatorMoves.has(code))) {
-      cluster.forget("group", groupId); // also without an answer
-      return true;
-    }
-    return found.every((code) => code === codes.rebalanceInProgress);
-  }
-
   #untilPassed<T>(transactionalId: string, ask: () => Promise<T>): Promise<T> {
     const { cluster, ended } = this.#parts;
     return askAgain(ask, {
-      mayPass: (error) => codesOf(error).every((code) => passing.has(code)), // also without an answer
+      mayPass: (error) => !isRefusal(error) && codesOf(error).every((code) => passing.has(code)), // also without an answer
       deadline: performance.now() + requestDeadlineMs,
       pauseMs,
       ended,

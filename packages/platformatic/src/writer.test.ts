@@ -124,6 +124,13 @@ test("brokers that do not answer for some seconds are asked again, and one that 
   expect(await send()).toContain("SASL authentication failed");
 });
 
+test("a broker that refuses the login of a write is not asked again and again", async () => {
+  const refused = Object.assign(new Error("SASL authentication failed"), { code: "PLT_KFK_AUTHENTICATION" });
+  const { send, log } = setUp({ "0 Produce": () => Promise.reject(refused) });
+  expect(await send()).toContain("SASL authentication failed");
+  expect(log).toEqual(["0 InitProducerId", "0 Produce"]);
+});
+
 test("a partition that has no leader for too long is an error that says so, of the kind that passes when its broker is back", async () => {
   const { send, log, failed } = setUp({ metadata: () => -1 });
   const sent = send();
