@@ -29,6 +29,8 @@ const rows = Array.from({ length: 12 }, (_, i) => String(i));
 const poisonRow = "5";
 
 /** What a test hands over instead of something that works. */
+const outgoing: OutgoingRecord = { topic: "out", key: null, value: Buffer.from("x"), headers: [] };
+
 interface Faults {
   /** Around the user's code that takes events: a handler, a batch handler, a sink's `apply`, a pipe function. */
   readonly handle?: (isPoison: boolean) => unknown;
@@ -149,7 +151,7 @@ async function* bound(deliveries: AsyncIterable<{ readonly event: CdcEvent; done
 }
 
 function piped(): OutgoingRecord {
-  return { topic: "out", key: null, value: Buffer.from("x"), headers: [] };
+  return outgoing;
 }
 
 function decoderOf(decodeAt: NonNullable<Faults["decodeAt"]>): Decoder {
@@ -483,6 +485,10 @@ describe("user code that fails", () => {
       [{ topic: 5 }],
       [{ topic: "out", value: "text" }],
       [{ topic: "out", key: null, value: null, headers: 5 }],
+      [{ ...outgoing, partition: "0" }],
+      [{ ...outgoing, partition: -1 }],
+      [{ ...outgoing, timestamp: 1_700_000_000_000 }],
+      [{ ...outgoing, timestamp: 2n ** 63n }],
     ]) {
       await tryOut("pipe", { piped }, { codes: ["sink-failed"], halts: true });
     }

@@ -52,6 +52,11 @@ export function isUnanswered(error: unknown): boolean {
   return codesOf(error).length === 0 && !isRefusal(error);
 }
 
+/** Whether the client could not write the request, or not read the answer: brokers that can be reached do not change that. */
+export function isMisread(error: unknown): boolean {
+  return chainOf(error).some(({ name }) => name === "TypeError" || name === "RangeError");
+}
+
 type Refusal = { readonly code: "authentication-failed" | "protocol-mismatch"; readonly detail: string };
 
 function refusalOf(error: unknown, brokers: string): Refusal | null {

@@ -1,6 +1,6 @@
 import { refusedResource, WriteFailures } from "@cdckit/driver";
 import { makeError } from "./errors.ts";
-import { isUnanswered, reasonOf } from "./explain-failure.ts";
+import { isMisread, isUnanswered, reasonOf } from "./explain-failure.ts";
 import { codes, codesOf } from "./low-level-client.ts";
 
 /** The group has removed the member, or another one has its place. */
@@ -10,7 +10,7 @@ export const fencedCodes: ReadonlySet<number> = new Set([codes.illegalGeneration
 export const writeFailures: WriteFailures = new WriteFailures({
   makeError,
   reasonOf,
-  isUnreachable: isUnanswered,
+  isUnreachable: (error) => isUnanswered(error) && !isMisread(error),
   refusedIn: (error) => refusedResource(codesOf(error)),
   isFenced: (error) => codesOf(error).some((code) => fencedCodes.has(code)),
 });

@@ -124,6 +124,14 @@ test("brokers that do not answer for some seconds are asked again, and one that 
   expect(await send()).toContain("SASL authentication failed");
 });
 
+test("a write that the client cannot put into bytes is no matter of brokers that are away", async () => {
+  const { send, failed } = setUp({ "0 Produce": () => Promise.reject(new RangeError("the value is out of range")) });
+  const sent = send();
+  await vi.advanceTimersByTimeAsync(21_000);
+  expect(await sent).toContain("the value is out of range");
+  expect(failed).toMatchObject([{ code: "send-failed", cause: { name: "RangeError" } }]);
+});
+
 test("a broker that refuses the login of a write is not asked again and again", async () => {
   const refused = Object.assign(new Error("SASL authentication failed"), { code: "PLT_KFK_AUTHENTICATION" });
   const { send, log } = setUp({ "0 Produce": () => Promise.reject(refused) });

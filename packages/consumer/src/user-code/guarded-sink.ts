@@ -87,6 +87,13 @@ function problemOf(record: Partial<OutgoingRecord> | null | undefined): string |
   if (!isBytes(record.key) || !isBytes(record.value)) {
     return "the key or the value is neither bytes nor null";
   }
+  const { partition, timestamp } = record;
+  if (partition !== undefined && !(Number.isSafeInteger(partition) && partition >= 0)) {
+    return "the partition is no number from 0 on";
+  }
+  if (timestamp !== undefined && !(typeof timestamp === "bigint" && BigInt.asIntN(64, timestamp) === timestamp)) {
+    return "the timestamp is no bigint of milliseconds";
+  }
   const isHeader = (header: unknown): boolean => Array.isArray(header) && typeof header[0] === "string" && isBytes(header[1]);
   return Array.isArray(record.headers) && record.headers.every(isHeader) ? null : "the headers are no array of [name, bytes or null]";
 }
