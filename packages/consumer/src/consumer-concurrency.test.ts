@@ -57,6 +57,18 @@ function committed(broker: MemoryBroker, partition = 0): bigint | null {
 }
 
 describe("concurrency", () => {
+  test.each([1, 8])("records count as read while their handlers are at work, at any concurrency: %i", async (concurrency) => {
+    const { clock, consumer } = setUp(["a=1", "b=2", "c=3"], { concurrency }, { shutdownTimeoutMs: 500 });
+    consumer.on("*", () => new Promise<void>(() => {}));
+    const running = consumer.run();
+    await clock.advance(100);
+    const read = concurrency === 1 ? 1 : 3;
+    expect(consumer.health().counts).toMatchObject({ records: read, events: read, handled: 0 });
+    const stopping = Promise.allSettled([consumer.stop(), running]);
+    await clock.advance(2_000);
+    await stopping;
+  });
+
   test.each([1, 2])(
     "a partition that was given up with a handler that never ends holds up no other: concurrency %i",
     async (concurrency) => {

@@ -247,8 +247,7 @@ export class SerialRecords implements SerialPhase {
     if (this.#status === "over") {
       return null;
     }
-    counters.records++;
-    this.#ordinal = ++counters.read;
+    this.#ordinal = ++counters.records;
     turns.hasRead(this.#batch);
     return recovery.hasParkedKeys ? this.#parkOrDecode() : this.#decode();
   }

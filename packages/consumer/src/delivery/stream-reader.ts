@@ -85,7 +85,7 @@ export class StreamReader {
       ended(taken);
       return;
     }
-    counters.read++;
+    counters.records++;
     turns.hasRead(taken.batch);
     const next = taken.batch.offsetAt(taken.walk.record) + 1n;
     const record: StreamRecord = { taken, span: taken.ledger.take(), next, open: 0 };
@@ -102,7 +102,6 @@ export class StreamReader {
     }
     this.#events = events;
     record.open = events.length;
-    counters.records++;
     counters.events += events.length;
     if (events.length === 0) {
       taken.ledger.settle(record.span, next);
@@ -192,7 +191,7 @@ export class StreamReader {
 
   /** The record that is being read. */
   #placeIn({ batch, walk }: StreamBatch): RecordPlace {
-    return { assignment: batch.assignment, batch, record: walk.record, ordinal: this.#parts.counters.read };
+    return { assignment: batch.assignment, batch, record: walk.record, ordinal: this.#parts.counters.records };
   }
 }
 

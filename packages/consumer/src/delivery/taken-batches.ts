@@ -61,7 +61,7 @@ export class TakenBatches implements RecordOwner {
 
   /** A record of the head was read. */
   hasRead(head: TakenBatch): void {
-    head.ordinal = ++this.#parts.counters.read;
+    head.ordinal = ++this.#parts.counters.records;
   }
 
   /** The head is read to its end. It stays in memory until its records are handled. */
@@ -73,9 +73,8 @@ export class TakenBatches implements RecordOwner {
   }
 
   /** A record, or the end of a batch, is handled by everybody it concerns. */
-  handled({ taken, record, sinkEvents }: InFlightRecord): void {
+  handled({ taken, sinkEvents }: InFlightRecord): void {
     const { counters, inFlightBytes, released } = this.#parts;
-    counters.records += record < 0 ? 0 : 1;
     counters.handled += sinkEvents;
     if (taken.walked && taken.open === 0 && this.#all.delete(taken)) {
       inFlightBytes.remove(taken.batch);

@@ -3,7 +3,7 @@ import type { FilterReason } from "../routing/router.ts";
 
 /** What became of the events, since the start. */
 export interface Counts {
-  /** Records that were read, tombstones among them. */
+  /** Records that were read, whether or not they are handled; tombstones among them. */
   readonly records: number;
   /** Events that the records were decoded to: a record may have none, or many. */
   readonly events: number;
@@ -27,8 +27,7 @@ export interface Counts {
 
 /** Counts as plain fields, because they are raised for every event. */
 export class Counters {
-  /** The ordinal of the record that was read last, whether or not it is handled. */
-  read = 0;
+  /** Raised when a record is read, by every dispatcher: it is the ordinal of the one that was read last, too. */
   records = 0;
   events = 0;
   handled = 0;
