@@ -122,6 +122,22 @@ describe("retry", () => {
     }
   });
 
+  test.each([1, 8])("an attempt that fails is no progress: concurrency %i", async (concurrency) => {
+    const retry = { attempts: 4, initialDelayMs: 1_000, jitter: "none" } as const;
+    const { clock, consumer } = setUp(["a"], { delivery: { concurrency }, failure: { retry } });
+    consumer.on("*", async () => {
+      throw new Error("not yet");
+    });
+    const running = consumer.run().catch(() => {});
+    await clock.advance(500);
+    const { lastProgressAt, counts } = consumer.health();
+    await clock.advance(3_000);
+    expect(consumer.health().counts.retries).toBeGreaterThan(counts.retries);
+    expect(consumer.health()).toMatchObject({ phase: "running", lastProgressAt });
+    await clock.advance(60_000);
+    await running;
+  });
+
   test("after all attempts the consumer halts before the record", async () => {
     const setup = setUp(["a", "b", "c"], { failure: { retry: { attempts: 3 } } });
     let tried = 0;

@@ -35,7 +35,8 @@ export interface DriverEventsParts {
   /** Resolves with true if the drain ends before its deadline. */
   readonly drainedInTime: (drained: Promise<unknown>) => Promise<boolean>;
   readonly settledInTime: (work: Promise<unknown>) => Promise<boolean>;
-  readonly progress: () => void;
+  /** A batch was taken. */
+  readonly taken: () => void;
   /** Halts the consumer. */
   readonly fail: (error: Error) => void;
 }
@@ -113,7 +114,7 @@ export class DriverEvents implements DriverSink {
   }
 
   batch(batch: FetchedBatch): Promise<void> | undefined {
-    const { phase, connected, closing, ledgers, turns, progress } = this.#parts;
+    const { phase, connected, closing, ledgers, turns, taken } = this.#parts;
     if (phase() === "connecting") {
       return connected.then(() => this.batch(batch));
     }
@@ -127,7 +128,7 @@ export class DriverEvents implements DriverSink {
       return undefined;
     }
     held.highWatermark = batch.highWatermark;
-    progress();
+    taken();
     try {
       // A dispatcher that only keeps the batch has not asked, and the driver may have unpacked much for it.
       return dispatcher.take(batch, held) ?? turns.restBeforeBatch(null) ?? undefined;

@@ -57,6 +57,8 @@ export class ConsumerEngine {
   #state: LifecycleState = initialState;
   #dispatcher: Dispatcher | undefined;
   #lastProgressAt: number | null = null;
+  /** What the counters had at the last progress. */
+  #seenProgress = 0;
   #claims: SinkClaims | undefined;
   readonly #notes: (() => readonly string[])[] = [];
   #isStoppedByCaller = false;
@@ -106,7 +108,7 @@ export class ConsumerEngine {
       closing: this.#closing.opened,
       drainedInTime: (drained) => this.#drainedInTime(drained),
       settledInTime: (work) => this.#settledWithin(work, options.shutdownTimeoutMs),
-      progress: () => this.progress(),
+      taken: () => this.taken(),
       fail: (error) => {
         if (!this.#connection.isGivenUp) {
           this.fail(error);
@@ -254,8 +256,18 @@ export class ConsumerEngine {
     return this.#ledgers.holds(assignment) && (this.phase === "connecting" || this.phase === "running");
   }
 
-  progress(): void {
+  /** A batch was taken. */
+  taken(): void {
     this.#lastProgressAt = this.#options.clock.wallMs();
+  }
+
+  /** A step of the work has ended. An attempt that failed is none: otherwise work that fails again and again would look as if it went on. */
+  progress(): void {
+    const { progress } = this.#counters;
+    if (progress !== this.#seenProgress) {
+      this.#seenProgress = progress;
+      this.#lastProgressAt = this.#options.clock.wallMs();
+    }
   }
 
   health(): Health {

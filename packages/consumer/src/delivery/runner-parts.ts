@@ -19,6 +19,6 @@ export interface RunnerParts {
   readonly turns: Turns;
   /** Halts the consumer. */
   readonly fail: (error: Error) => void;
-  /** Something was handled. */
+  /** A step of the work has ended. Whether anything was handled in it, the counters say. */
   readonly progress: () => void;
 }

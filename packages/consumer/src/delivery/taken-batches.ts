@@ -76,6 +76,7 @@ export class TakenBatches implements RecordOwner {
   handled({ taken, sinkEvents }: InFlightRecord): void {
     const { counters, inFlightBytes, released } = this.#parts;
     counters.handled += sinkEvents;
+    counters.settled++;
     if (taken.walked && taken.open === 0 && this.#all.delete(taken)) {
       inFlightBytes.remove(taken.batch);
       this.#isPaused &&= this.#isFull();

@@ -37,6 +37,8 @@ export class Counters {
   recreated = 0;
   reconnects = 0;
   skipped = 0;
+  /** Records, and ends of batches, that everybody is done with whom they concern. Of the concurrent dispatcher: a sink's batch shows in no other count. */
+  settled = 0;
   readonly filtered: Record<FilterReason, number> = {
     "table-without-handler": 0,
     "operation-without-handler": 0,
@@ -55,6 +57,11 @@ export class Counters {
     if (reason === "control-event-without-handler") {
       this.onFiltered(event);
     }
+  }
+
+  /** It grows whenever something is handled, set aside or read, and not while the same work fails again and again. */
+  get progress(): number {
+    return this.records + this.handled + this.deadLettered + this.settled;
   }
 
   snapshot(): Counts {
