@@ -8,8 +8,7 @@ import { addresses } from "./addresses.js";
 import { inTransaction } from "./in-transaction.js";
 import { handleOrderEvents, writeEvent } from "./order-events.js";
 
-const { brokers, registryUrl } = addresses();
-const connectionString = process.env["DATABASE_URL"] ?? "postgres://postgres:postgres@127.0.0.1:5432/postgres";
+const { brokers, registryUrl, connectionString } = addresses();
 const logger = pino();
 const database = new pg.Pool({ connectionString });
 database.on("error", (error) => logger.error(error, "a connection to PostgreSQL was lost"));

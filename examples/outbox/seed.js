@@ -3,7 +3,7 @@ import { Kafka, logLevel } from "kafkajs";
 import pg from "pg";
 import { addresses } from "./addresses.js";
 
-const connectUrl = process.env["CONNECT_URL"] ?? "http://127.0.0.1:8083";
+const { brokers, connectUrl, connectionString } = addresses();
 const name = "outbox-example";
 const deadline = AbortSignal.timeout(60_000);
 
@@ -43,13 +43,13 @@ const config = {
 await connect(`/connectors/${name}/config`, { method: "PUT", body: JSON.stringify(config) });
 
 // A consumer cannot read a topic that is not there yet, and the connector makes it with the first event.
-const admin = new Kafka({ ...addresses(), logLevel: logLevel.NOTHING }).admin();
+const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin();
 await admin.connect();
 await admin.createTopics({ topics: [{ topic: "outbox.event.order", numPartitions: 1 }], waitForLeaders: true });
 await admin.disconnect();
 
 // What is written before the slot exists never becomes an event.
-const client = new pg.Client({ connectionString: process.env["DATABASE_URL"] });
+const client = new pg.Client({ connectionString });
 await client.connect();
 const isFollowed =
   "select from pg_replication_slots, pg_publication where slot_name = 'outbox_example' and active and pubname = 'outbox_example'";

@@ -6,7 +6,10 @@ import { type ChangeEvent, createConsumer, silentLogger } from "cdckit";
 import type { RowEvent } from "@cdckit/decode";
 import { memory, MemoryBroker } from "@cdckit/testkit";
 import { afterAll, describe, expect, test } from "vitest";
+import { addresses as ofCache } from "../../examples/cache-invalidation/addresses.js";
+import { addresses as ofOutbox } from "../../examples/outbox/addresses.js";
 import { handleOrderEvents } from "../../examples/outbox/order-events.js";
+import { addresses as ofReplica } from "../../examples/replicate-postgres/addresses.js";
 import { openIndex } from "../../examples/search-index/index-file.js";
 import { indexSink } from "../../examples/search-index/index-sink.js";
 
@@ -49,6 +52,12 @@ describe("the index of the example search-index", () => {
     await expect.poll(() => again.count(), { timeout: 60_000 }).toBe(2);
     await next.end();
   });
+});
+
+test("every example that needs the database looks for it, and for Kafka Connect, in the same place", () => {
+  expect(ofOutbox().connectionString).toBe(ofReplica().sourceUrl);
+  expect(ofOutbox().connectionString).toBe(ofCache().connectionString);
+  expect(ofOutbox().connectUrl).toBe(ofReplica().connectUrl);
 });
 
 describe("the events of the example outbox", () => {
