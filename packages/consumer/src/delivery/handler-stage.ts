@@ -1,13 +1,12 @@
-import type { CdcEvent } from "@cdckit/decode";
 import type { Counters } from "../observe/counters.ts";
-import type { EventHandler } from "../routing/handlers.ts";
 import { pendingOf } from "../user-code/user-value.ts";
 import { BatchStage, type BatchStageParts } from "./batch-stage.ts";
 import { eventsOf } from "./in-flight-record.ts";
+import type { BatchHandler } from "./route-events.ts";
 
 /** The stage of a batch handler: one call for each batch, and none for records without events for it. */
 export function handlerStage(
-  handle: EventHandler<readonly CdcEvent[]>,
+  handle: BatchHandler,
   counters: Counters,
   parts: Omit<BatchStageParts, "apply" | "sink">,
 ): BatchStage {

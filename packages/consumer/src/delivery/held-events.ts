@@ -1,8 +1,6 @@
 import type { CdcEvent, RecordBatch } from "@cdckit/decode";
 import { noTries, type Tries } from "../failure/retry-policy.ts";
-import type { EventHandler } from "../routing/handlers.ts";
-
-type BatchHandler = EventHandler<readonly CdcEvent[]>;
+import type { BatchHandler } from "./route-events.ts";
 
 export interface HeldGroup {
   readonly handle: BatchHandler;
