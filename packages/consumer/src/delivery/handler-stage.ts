@@ -5,11 +5,7 @@ import { eventsOf } from "./in-flight-record.ts";
 import type { BatchHandler } from "./route-events.ts";
 
 /** The stage of a batch handler: one call for each batch, and none for records without events for it. */
-export function handlerStage(
-  handle: BatchHandler,
-  counters: Counters,
-  parts: Omit<BatchStageParts, "apply" | "sink">,
-): BatchStage {
+export function handlerStage(handle: BatchHandler, counters: Counters, parts: Omit<BatchStageParts, "apply" | "sink">): BatchStage {
   return new BatchStage({
     ...parts,
     sink: null,
