@@ -67,7 +67,11 @@ app.get("/readyz", (_, reply) => reply.code(isReady ? 200 : 503).send({ ready: i
 app.addHook("onClose", () => consumer.disconnect()); // it ends the batch first, and commits
 for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void app.close()); // not once: npm passes a Ctrl-C on a second time
 
-await untilGroupIsKnown();
+await untilGroupIsKnown().catch((error) => {
+  const help = "Start the stack (npm run stack:up, or npm run example, which does it), or set KAFKA_BROKERS";
+  logger.fatal(`Kafka at ${brokers.join(",")} cannot be read: ${error.message}. ${help}`);
+  process.exit(1);
+});
 await consumer.connect();
 await consumer.subscribe({ topics: [topic], fromBeginning: true });
 await consumer.run({
