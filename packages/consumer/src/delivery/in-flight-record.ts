@@ -71,7 +71,7 @@ export class InFlightRecord {
 }
 
 /** Stands in for a record at the end of a fetched batch. */
-export class EndOfBatch implements RecordBatch {
+class EndOfBatch implements RecordBatch {
   readonly topic: string;
   readonly partition: number;
   readonly #offset: bigint;

@@ -74,7 +74,7 @@ export function isWithinReach(days: number): boolean {
 }
 
 /** ISO text with the six year digits that `Temporal` requires after a sign. */
-export function temporalText(text: string): string {
+function temporalText(text: string): string {
   const sign = text.charCodeAt(0);
   if (sign !== 0x2b && sign !== 0x2d) {
     return text;

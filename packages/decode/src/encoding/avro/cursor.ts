@@ -419,19 +419,6 @@ export function copyBytes(b: Uint8Array, start: number, end: number): Buffer {
   return copy;
 }
 
-/** Whether the bytes are the expected ones. The length is compared first: it differs most often. */
-export function sameBytes(expected: Uint8Array, b: Uint8Array, start: number, end: number): boolean {
-  if (end - start !== expected.length) {
-    return false;
-  }
-  for (let i = 0; i < expected.length; i++) {
-    if (expected[i] !== b[start + i]) {
-      return false;
-    }
-  }
-  return true;
-}
-
 export function truncated(): DecodeError {
   return new DecodeError(
     "truncated",

@@ -358,7 +358,7 @@ export function readEnd(at: Cursor, b: Uint8Array, p: number, e: number): number
 }
 
 /** The position after a varint of at most 64 bits. */
-export function skipVarint(b: Uint8Array, p: number, e: number): number {
+function skipVarint(b: Uint8Array, p: number, e: number): number {
   return skipVarintRest(b, p, e, maxVarintBytes);
 }
 
