@@ -11,9 +11,10 @@ import { gunzip } from "./gzip.ts";
 import { unlz4 } from "./lz4.ts";
 import { outputLimit } from "./output-limit.ts";
 import { unsnappy } from "./snappy.ts";
-import { unzstd, unzstdInScript } from "./zstd.ts";
+import { unzstd } from "./zstd.ts";
 import { zstdFrames } from "./zstd-frames.ts";
 import { loadZstdInWasm, unzstdInWasm } from "./zstd-in-wasm.ts";
+import { unzstdInScript } from "./zstd-script.ts";
 
 const outputBound = (bytes: Buffer): number => (zstdFrames(bytes) ?? []).reduce((sum, { maxOutputBytes }) => sum + maxOutputBytes, 0);
 
@@ -71,7 +72,7 @@ describe("batches that the Java libraries compressed", () => {
   }
 
   for (const { file, bytes, expected } of zstdVectors) {
-    test(`${file} is read where Node has no zstd of its own, by fzstd and in WebAssembly`, () => {
+    test(`${file} is read where Node has no zstd of its own, in plain JavaScript and in WebAssembly`, () => {
       expect(unzstdInScript(bytes, outputLimit(bytes.length)).equals(expected)).toBe(true);
       const bound = outputBound(bytes);
       expect(bound).toBeGreaterThanOrEqual(expected.length);
@@ -131,6 +132,62 @@ describe("zstd in WebAssembly", () => {
     expect(unzstdInWasm(bytes, (vector?.expected.length ?? 0) - 1)).toBeNull();
     expect(unzstdInWasm(bytes, vector?.expected.length ?? 0)).not.toBeNull();
   });
+});
+
+/** A zstd frame with these blocks, each with its type. `window`: the descriptor of its window. */
+function zstdFrameOf(blocks: readonly (readonly [type: number, size: number, content: Buffer])[], window: number): Buffer {
+  const parts = blocks.map(([type, size, content], i) => {
+    const header = Buffer.alloc(3);
+    header.writeUIntLE((size << 3) | (type << 1) | (i === blocks.length - 1 ? 1 : 0), 0, 3);
+    return Buffer.concat([header, content]);
+  });
+  return Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, window]), ...parts]);
+}
+
+describe("zstd in plain JavaScript takes time by its bytes, and not by what they claim", () => {
+  const letter = Buffer.from("a");
+  const widest = 0x88; // 128 MiB
+
+  test("blocks of a few bytes in the widest window", () => {
+    const blocks = Array.from({ length: 50_000 }, (_, i) => [1, i % 2, letter] as const);
+    const half = zstdFrameOf(blocks, widest - 8);
+    const startedMs = performance.now();
+    expect(outcome(unzstdInScript, zstdFrameOf(blocks, widest))).toHaveLength(25_000);
+    expect(outcome(unzstd, Buffer.concat([half, half]))).toHaveLength(50_000);
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+  });
+
+  test("a block that claims a hundred thousand matches of the greatest length, and has the bits of none", () => {
+    // A literal; 0xffff + 0x7f00 sequences, whose lengths and offsets are each of one code: 0, 0 and 52.
+    const block = Buffer.from([0x08, 0x61, 0xff, 0xff, 0xff, 0x54, 0, 0, 52, 0x01]);
+    const startedMs = performance.now();
+    for (const read of [unzstd, unzstdInScript]) {
+      expect(outcome(read, zstdFrameOf([[2, block.length, block]], widest))).toBe("damaged-compression");
+      expect(outcome(read, zstdFrameOf(Array(200).fill([2, block.length, block]), widest))).toBe("damaged-compression");
+    }
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+  });
+
+  test("many frames of nothing", () => {
+    const empty = zstdFrameOf([[0, 0, Buffer.alloc(0)]], 0);
+    expect(outcome(unzstd, Buffer.concat(Array<Buffer>(50_000).fill(empty)))).toHaveLength(0);
+  });
+});
+
+test("zstd in plain JavaScript gives what zstd's own code in WebAssembly gives, or nothing, whatever the bits are", () => {
+  fc.assert(
+    fc.property(fc.nat(zstdVectors.length - 1), fc.array(fc.tuple(fc.nat(), fc.nat(7)), { maxLength: 3 }), (index, flips) => {
+      const bytes = Buffer.from(zstdVectors[index]?.bytes ?? []);
+      for (const [at, bit] of flips) {
+        bytes[at % bytes.length] = (bytes[at % bytes.length] ?? 0) ^ (1 << bit);
+      }
+      const byWasm = unzstdInWasm(bytes, Math.min(outputBound(bytes), outputLimit(bytes.length)));
+      const byScript = outcome(unzstdInScript, bytes);
+      // Checksums and stated sizes are looked at in WebAssembly alone, and all of the ends of streams here alone.
+      expect(byWasm === null || !Buffer.isBuffer(byScript) || byScript.equals(byWasm)).toBe(true);
+    }),
+    { numRuns: 300 },
+  );
 });
 
 function isRefused(result: Buffer | string): boolean {

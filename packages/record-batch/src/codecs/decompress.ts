@@ -29,8 +29,7 @@ export interface DecompressOptions {
 
 /**
  * Decompresses the records of a batch: `gzip`, `snappy` (raw, or as snappy-java frames it), `lz4` frames, `zstd` frames. The result has at
- * most `maxDecompressedBytes` bytes; this holds before memory is taken for it. Where zstd is read without Node's own and without WebAssembly,
- * the windows of its frames take memory, too: at most 128 MiB. Throws a `RecordBatchError` of code `damaged-compression` or `batch-too-large`, without a place.
+ * most `maxDecompressedBytes` bytes; this holds before memory is taken for it. Throws a `RecordBatchError` of code `damaged-compression` or `batch-too-large`, without a place.
  */
 export function decompress(compression: CompressionName, compressed: Uint8Array, options: DecompressOptions = {}): Uint8Array {
   const maxBytes = maxBytesOf(compressed, options);

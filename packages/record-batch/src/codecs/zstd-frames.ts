@@ -5,6 +5,8 @@ const runLengthBlock = 1;
 const reservedBlock = 3;
 /** A compressed block does not say what it becomes. This is the most that the format allows. */
 const maxBlockBytes = 128 * 1024;
+/** Of the descriptor. */
+const reservedFlag = 0x08;
 /** Magic and descriptor. */
 const fixedHeaderBytes = 5;
 
@@ -12,6 +14,9 @@ const fixedHeaderBytes = 5;
 export interface ZstdFrame {
   readonly start: number;
   readonly end: number;
+  /** Where its blocks begin and end. */
+  readonly blocksAt: number;
+  readonly blocksEnd: number;
   /** How many bytes of its output a reader has to remember. Readers may take so much memory before they read a block. */
   readonly windowBytes: number;
   /** What it becomes at most, by what its blocks say. */
@@ -54,13 +59,16 @@ function frameAt(bytes: Buffer, start: number): ZstdFrame | null {
   const contentSizeBytes = [isSingleSegment ? 1 : 0, 2, 4, 8][descriptor >>> 6] ?? 0;
   const contentSizeAt = start + fixedHeaderBytes + (isSingleSegment ? 0 : 1) + dictionaryBytes;
   const blocksAt = contentSizeAt + contentSizeBytes;
-  const blocks = blocksAt > bytes.length ? null : overBlocks(bytes, blocksAt);
+  const isKnown = (descriptor & reservedFlag) === 0 && blocksAt <= bytes.length;
+  const blocks = isKnown ? overBlocks(bytes, blocksAt) : null;
   if (blocks === null) {
     return null;
   }
   return {
     start,
     end: blocks.end + ((descriptor & 4) === 0 ? 0 : 4), // a checksum
+    blocksAt,
+    blocksEnd: blocks.end,
     // The window of a single segment is its whole output.
     windowBytes: isSingleSegment
       ? contentSizeOf(bytes, contentSizeAt, contentSizeBytes)

@@ -1,11 +1,11 @@
-import { Decompress } from "fzstd";
 import * as zlib from "node:zlib";
 import { chunkBytes } from "./chunk-bytes.ts";
 import { damaged, tooLarge } from "./output-limit.ts";
 import { type ZstdFrame, zstdFrames } from "./zstd-frames.ts";
 import { isZstdInWasmSettled, loadZstdInWasm, unzstdInWasm } from "./zstd-in-wasm.ts";
+import { unzstdInScript } from "./zstd-script.ts";
 
-/** Zstandard's own default limit (windowLog 27). fzstd takes the window of each frame before it reads a block, so that all of them count. */
+/** Zstandard's own default limit (windowLog 27), for all frames of a batch together. */
 const maxWindowBytes = 128 * 1024 * 1024;
 
 type ZstdDecompressSync = (bytes: Uint8Array, options: { readonly maxOutputLength: number; readonly chunkSize: number }) => Buffer;
@@ -14,13 +14,13 @@ type ZstdDecompressSync = (bytes: Uint8Array, options: { readonly maxOutputLengt
 const zstdDecompressSync = (zlib as unknown as { readonly zstdDecompressSync?: ZstdDecompressSync }).zstdDecompressSync;
 
 /**
- * Unpacks a zstd batch within the limit: with Node's own zstd if it has one, otherwise in WebAssembly, and with fzstd where that cannot be.
+ * Unpacks a zstd batch within the limit: with Node's own zstd if it has one, otherwise in WebAssembly, and in plain JavaScript where that cannot be.
  * Node reads the first frame only. Kafka's producers write one; several together are left to the others.
  */
 export function unzstd(bytes: Buffer, maxBytes: number): Buffer {
   const frames = zstdFrames(bytes);
   if (frames === null) {
-    // Node 22 and fzstd return a part of some cut frames without an error.
+    // Node 22 returns a part of some cut frames without an error.
     throw damaged("zstd", "it is cut, or holds bytes that are no zstd frame");
   }
   if (sumOf(frames, ({ windowBytes }) => windowBytes) > maxWindowBytes) {
@@ -37,7 +37,7 @@ export function unzstd(bytes: Buffer, maxBytes: number): Buffer {
   return unzstdInWasm(packed, Math.min(bound, maxBytes)) ?? unzstdInScript(packed, maxBytes);
 }
 
-/** fzstd refuses skippable frames before others. */
+/** Node and WebAssembly are given frames alone. */
 function withoutSkippable(bytes: Buffer, frames: readonly ZstdFrame[]): Buffer {
   const hasNone = sumOf(frames, ({ start, end }) => end - start) === bytes.length;
   return hasNone ? bytes : Buffer.concat(frames.map(({ start, end }) => bytes.subarray(start, end)));
@@ -60,28 +60,4 @@ function unzstdInNode(bytes: Buffer, maxBytes: number, decompress: ZstdDecompres
       ? tooLarge("zstd", bytes.length, maxBytes)
       : damaged("zstd", "zlib cannot read it", error);
   }
-}
-
-/**
- * Uses fzstd's streaming interface, because it can be stopped at the limit. The other one makes the whole output first. The windows are the
- * caller's to check.
- */
-export function unzstdInScript(bytes: Buffer, maxBytes: number): Buffer {
-  const chunks: Uint8Array[] = [];
-  let total = 0;
-  let isTooLarge = false;
-  const stream = new Decompress((chunk) => {
-    total += chunk.length;
-    isTooLarge = total > maxBytes;
-    if (isTooLarge) {
-      throw tooLarge("zstd", bytes.length, maxBytes);
-    }
-    chunks.push(chunk);
-  });
-  try {
-    stream.push(bytes, true);
-  } catch (error) {
-    throw isTooLarge ? error : damaged("zstd", "fzstd cannot read it", error);
-  }
-  return Buffer.concat(chunks, total);
 }
