@@ -329,6 +329,18 @@ test("snappy-java's framing takes no view for a block, of which a batch may have
   expect([unpacked.toString(), length < 10]).toEqual(["aa", true]);
 });
 
+test("lz4 takes no view for a block, of which a batch may have hundreds of thousands", () => {
+  const header = Buffer.from([0x04, 0x22, 0x4d, 0x18, 0x60, 0x40, 0x82]);
+  const packed = Buffer.from([2, 0, 0, 0, 0x10, 0x61]); // a literal
+  const plain = Buffer.from([1, 0, 0, 0x80, 0x62]);
+  const frame = Buffer.concat([header, ...Array<Buffer>(1_000).fill(Buffer.concat([packed, plain])), Buffer.alloc(4)]);
+  const views = vi.spyOn(Buffer.prototype, "subarray");
+  const unpacked = unlz4(frame, 10_000);
+  const { length } = views.mock.calls;
+  views.mockRestore();
+  expect([unpacked.toString(), length < 10]).toEqual(["ab".repeat(1_000), true]);
+});
+
 describe("batches that repeat themselves are read", () => {
   // Sizes that Kafka's own codecs made of 10,000 messages of JSON with schema; see maxRatio.
   for (const [what, compressedBytes, bytes] of [

@@ -23,7 +23,7 @@ interface FrameHeader {
  * wrongly.
  */
 export function unlz4(bytes: Buffer, maxBytes: number): Buffer {
-  const output = new Output(bytes.length, maxBytes);
+  const output = new Output(bytes, maxBytes);
   let at = 0;
   while (at < bytes.length) {
     at = decodeFrame(bytes, at, output);
@@ -40,14 +40,21 @@ const largestScratch = 4_194_304;
  * be held as long as one of its records is.
  */
 class Output {
-  readonly #compressedBytes: number;
+  readonly #source: Buffer;
   readonly #limit: number;
   buffer: Buffer = scratch;
   length = 0;
+  /** From the source to the buffer. There may be hundreds of thousands of blocks: none gets an object. */
+  #copier: BlockCopier | null = null;
 
-  constructor(compressedBytes: number, limit: number) {
-    this.#compressedBytes = compressedBytes;
+  constructor(source: Buffer, limit: number) {
+    this.#source = source;
     this.#limit = limit;
+  }
+
+  get copier(): BlockCopier {
+    this.#copier ??= new BlockCopier(this.#source, this.buffer);
+    return this.#copier;
   }
 
   /** Makes room for a block of at most `bytes`, and returns the end of the room. */
@@ -57,6 +64,7 @@ class Output {
       const grown = Buffer.allocUnsafeSlow(Math.min(this.#limit, Math.max(end, this.buffer.length * 2)));
       this.buffer.copy(grown, 0, 0, this.length);
       this.buffer = grown;
+      this.#copier = null;
     }
     return end;
   }
@@ -64,7 +72,7 @@ class Output {
   /** The error of a block that did not fit: it exceeds the limit, or the block size of its own frame. */
   overflow(roomEnd: number): Error {
     return roomEnd === this.#limit
-      ? tooLarge("lz4", this.#compressedBytes, this.#limit)
+      ? tooLarge("lz4", this.#source.length, this.#limit)
       : damaged("lz4", "a block is larger than its frame allows");
   }
 
@@ -95,11 +103,10 @@ function decodeFrame(bytes: Buffer, start: number, output: Output): number {
     if (length > bytes.length - at) {
       throw damaged("lz4", "it ends inside a block");
     }
-    const block = bytes.subarray(at, at + length);
     if (size >= uncompressedFlag) {
-      copyBlock(block, output, header);
+      copyBlock(at, length, output, header);
     } else {
-      decodeBlock(block, output, header, header.linked ? frameStart : output.length);
+      decodeBlock(bytes, at, at + length, output, header, header.linked ? frameStart : output.length);
     }
     at += length + (header.blockChecksums ? 4 : 0);
   }
@@ -109,8 +116,8 @@ function readHeader(bytes: Buffer, start: number): FrameHeader {
   if (readUint32(bytes, start) !== frameMagic) {
     throw damaged("lz4", "it does not start as an LZ4 frame");
   }
-  const flags = byteAt(bytes, start + 4);
-  const maxBlockBytes = blockSizes[(byteAt(bytes, start + 5) >>> 4) & 7];
+  const flags = byteAt(bytes, start + 4, bytes.length);
+  const maxBlockBytes = blockSizes[(byteAt(bytes, start + 5, bytes.length) >>> 4) & 7];
   if (flags >>> 6 !== 1 || maxBlockBytes === undefined) {
     throw damaged("lz4", "its frame has a version or block size that does not exist");
   }
@@ -127,29 +134,29 @@ function readHeader(bytes: Buffer, start: number): FrameHeader {
   };
 }
 
-function copyBlock(block: Buffer, output: Output, header: FrameHeader): void {
+function copyBlock(at: number, length: number, output: Output, header: FrameHeader): void {
   const end = output.reserve(header.maxBlockBytes);
-  if (block.length > end - output.length) {
+  if (length > end - output.length) {
     throw output.overflow(end);
   }
-  block.copy(output.buffer, output.length);
-  output.length += block.length;
+  output.copier.literal(at, output.length, length);
+  output.length += length;
 }
 
 /** sequence => token, literal length?, literals, [distance, match length?]; the last one ends after its literals. */
-function decodeBlock(block: Buffer, output: Output, header: FrameHeader, earliest: number): void {
+function decodeBlock(bytes: Buffer, start: number, blockEnd: number, output: Output, header: FrameHeader, earliest: number): void {
   const end = output.reserve(header.maxBlockBytes);
-  const copier = new BlockCopier(block, output.buffer);
+  const { copier } = output;
   let to = output.length;
-  let from = 0;
-  while (from < block.length) {
-    const token = block[from++] as number; // before the end
+  let from = start;
+  while (from < blockEnd) {
+    const token = bytes[from++] as number; // before the end
     let literals = token >>> 4;
     if (literals === longLength) {
-      literals += lengthAt(block, from);
+      literals += lengthAt(bytes, from, blockEnd);
       from += lengthBytes(literals - longLength);
     }
-    if (literals > block.length - from) {
+    if (literals > blockEnd - from) {
       throw damaged("lz4", "literals are longer than what is left");
     }
     if (literals > end - to) {
@@ -158,14 +165,14 @@ function decodeBlock(block: Buffer, output: Output, header: FrameHeader, earlies
     copier.literal(from, to, literals);
     from += literals;
     to += literals;
-    if (from === block.length) {
+    if (from === blockEnd) {
       break;
     }
-    const distance = byteAt(block, from) | (byteAt(block, from + 1) << 8);
+    const distance = byteAt(bytes, from, blockEnd) | (byteAt(bytes, from + 1, blockEnd) << 8);
     from += 2;
     let length = token & 15;
     if (length === longLength) {
-      length += lengthAt(block, from);
+      length += lengthAt(bytes, from, blockEnd);
       from += lengthBytes(length - longLength);
     }
     length += shortestMatch;
@@ -182,10 +189,10 @@ function decodeBlock(block: Buffer, output: Output, header: FrameHeader, earlies
 }
 
 /** Bytes are added up until one is not 255. */
-function lengthAt(block: Buffer, start: number): number {
+function lengthAt(bytes: Buffer, start: number, end: number): number {
   let value = 0;
   for (let at = start; ; at++) {
-    const byte = byteAt(block, at);
+    const byte = byteAt(bytes, at, end);
     value += byte;
     if (byte !== 255) {
       return value;
@@ -205,10 +212,10 @@ function readUint32(bytes: Buffer, at: number): number {
   return bytes.readUInt32LE(at);
 }
 
-function byteAt(bytes: Buffer, at: number): number {
-  const byte = bytes[at];
-  if (byte === undefined) {
+/** The byte at this place, which must stand before `end`. */
+function byteAt(bytes: Buffer, at: number, end: number): number {
+  if (at >= end) {
     throw damaged("lz4", "it ends inside a sequence");
   }
-  return byte;
+  return bytes[at] as number; // before the end, which is one of the bytes
 }
