@@ -60,7 +60,8 @@ export class OpenedSet<Assignment> implements RecordSet<Assignment> {
 
   timestampAt(record: number): bigint {
     const { baseTimestamp, logAppendTime, bytes, firstHandle } = this.#segmentAt(record);
-    return logAppendTime ?? baseTimestamp + varlongAt(bytes, afterVarint(bytes, record - firstHandle) + 1);
+    // As Kafka's Java client adds them: what is no time of Kafka's cannot be written to it again.
+    return logAppendTime ?? BigInt.asIntN(64, baseTimestamp + varlongAt(bytes, afterVarint(bytes, record - firstHandle) + 1));
   }
 
   leaderEpochAt(record: number): number | null {

@@ -58,6 +58,19 @@ describe("what kafkajs writes is read", () => {
 });
 
 describe("a fetch", () => {
+  test("of records whose times are out of the range of 64 bits gives them as Java adds them", async () => {
+    const last = 2n ** 63n - 1n;
+    const bytes = await bytesOf([
+      {
+        records: [
+          { ...record(0n), timestamp: last },
+          { ...record(1n), timestamp: last + 1n },
+        ],
+      },
+    ]);
+    expect(recordsOf(setsOf(fetched(bytes))).map(({ timestamp }) => timestamp)).toEqual([last, -last - 1n]);
+  });
+
   test("that begins inside of a batch gives the records from its offset on", async () => {
     const bytes = await bytesOf([{ records: [record(10n), record(12n), record(13n)] }, { records: [record(14n)] }]);
     for (const [fromOffset, offsets] of [
