@@ -110,6 +110,9 @@ describe("options", () => {
     { maxDecompressedBytes: 2 ** 30 + 1 },
     { checkCrcs: 1 },
     { codecs: { gzip: "zlib" } },
+    { codecs: { brotli: () => new Uint8Array(0) } },
+    { codecs: null },
+    { checkCRCs: false },
   ]) {
     test(`${JSON.stringify(options)} is refused`, () => {
       expect(() => createRecordSetReader(fetched(new Uint8Array(0)), options as never)).toThrow(

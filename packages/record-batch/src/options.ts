@@ -1,3 +1,4 @@
+import { compressionNames } from "./compressions.ts";
 import { RecordBatchError } from "./errors.ts";
 
 /** How the records of a batch are compressed. */
@@ -51,19 +52,42 @@ const defaults: ResolvedOptions = Object.freeze({
   codecs: {},
 });
 
+/** A new option does not compile without a name here. */
+const names: Readonly<Record<keyof RecordBatchOptions, true>> = {
+  checkCrcs: true,
+  maxDecompressedBytes: true,
+  setBytes: true,
+  codecs: true,
+};
+
 export function resolveOptions(options: RecordBatchOptions): ResolvedOptions {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(names, name));
+  if (unknown !== undefined) {
+    throw invalid(unknown, `one of the options ${Object.keys(names).join(", ")}`, unknown);
+  }
   const resolved = { ...defaults, ...definedOf(options) };
   checkBytes("maxDecompressedBytes", resolved.maxDecompressedBytes ?? maxBatchBytes);
   checkBytes("setBytes", resolved.setBytes);
   if (typeof resolved.checkCrcs !== "boolean") {
     throw invalid("checkCrcs", "true or false", typeof resolved.checkCrcs);
   }
-  for (const [name, codec] of Object.entries(resolved.codecs)) {
+  checkCodecs(resolved.codecs);
+  return Object.freeze(resolved);
+}
+
+/** A codec of a name that is none would never be asked. */
+function checkCodecs(codecs: unknown): void {
+  if (typeof codecs !== "object" || codecs === null) {
+    throw invalid("codecs", "an object of functions", codecs === null ? "null" : typeof codecs);
+  }
+  for (const [name, codec] of Object.entries(codecs)) {
+    if (!(compressionNames as readonly string[]).includes(name) || name === "none") {
+      throw invalid(`codecs.${name}`, "gzip, snappy, lz4 or zstd as the name of a codec", name);
+    }
     if (codec !== undefined && typeof codec !== "function") {
       throw invalid(`codecs.${name}`, "a function", typeof codec);
     }
   }
-  return Object.freeze(resolved);
 }
 
 /** An option that is present and undefined is as good as absent. */
