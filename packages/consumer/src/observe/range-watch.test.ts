@@ -6,18 +6,19 @@ import { resolveHealthOptions } from "./observe-options.ts";
 import { RangeWatch } from "./range-watch.ts";
 import { suspicionText } from "./watchdog.ts";
 
-const { stuckAfterMs, lagIntervalMs } = resolveHealthOptions();
+const defaults = resolveHealthOptions();
+const { stuckAfterMs, lagIntervalMs } = defaults;
 const assignment: PartitionAssignment = { topic: "t", partition: 0, epoch: 1 };
 
 type Answer = (clock: Clock) => Promise<readonly LogRange[]>;
 
-async function watched(answer: Answer, handledTo: bigint, forMs: number): Promise<readonly string[]> {
+async function watched(answer: Answer, handledTo: bigint, forMs: number, options = defaults): Promise<readonly string[]> {
   const clock = virtualClock();
   const reported: string[] = [];
   const watch = new RangeWatch({
     clock,
-    intervalMs: lagIntervalMs,
-    stuckAfterMs,
+    intervalMs: options.lagIntervalMs,
+    stuckAfterMs: options.stuckAfterMs,
     partitions: () => [{ assignment, handledTo, startedAt: null, isAtWork: false }],
     onRanges: () => {},
     onSuspicions: (suspicions) => reported.push(...suspicions.map((suspicion) => suspicionText(suspicion))),
@@ -39,6 +40,16 @@ test("a partition that does not move is reported within a minute, and again whil
   const reported = await watched(stuck, 5n, 10 * stuckAfterMs);
   expect(reported.length).toBeGreaterThanOrEqual(5);
   expect(reported.length).toBeLessThanOrEqual(10);
+  expect(reported[0]).toMatch(/^t\[0\] has 4 records to read/);
+});
+
+test.each([
+  { stuckAfterMs: 15_000, lagIntervalMs: 10_000 },
+  { stuckAfterMs: 40_000, lagIntervalMs: 25_000 },
+  { stuckAfterMs: 40_000, lagIntervalMs: 60_000 },
+])("so is one with looks that are far apart: $lagIntervalMs ms, and $stuckAfterMs ms until it counts as stuck", async (options) => {
+  const stuck = (): Promise<readonly LogRange[]> => Promise.resolve([{ assignment, start: 0n, end: 9n }]);
+  const reported = await watched(stuck, 5n, options.stuckAfterMs + 2 * options.lagIntervalMs, options);
   expect(reported[0]).toMatch(/^t\[0\] has 4 records to read/);
 });
 

@@ -30,7 +30,7 @@ export class RangeWatch {
 
   constructor(parts: RangeWatchParts) {
     this.#parts = parts;
-    this.#watchdog = new Watchdog(parts.stuckAfterMs);
+    this.#watchdog = new Watchdog(parts.stuckAfterMs, parts.intervalMs);
   }
 
   /** What the last look found. */

@@ -11,7 +11,7 @@ const ending = (end: bigint, committed: bigint | null = null): readonly LogRange
 type Look = readonly [atMs: number, partitions: readonly WatchedPartition[], ranges: readonly LogRange[] | null];
 
 function textsOf(...looks: readonly Look[]): readonly string[] {
-  const watchdog = new Watchdog(60_000);
+  const watchdog = new Watchdog(60_000, 10_000);
   return (
     looks
       .map(([nowMs, partitions, ranges]) => watchdog.look(nowMs, partitions, ranges).map((suspicion) => suspicionText(suspicion)))

@@ -39,18 +39,23 @@ interface Seen {
  */
 export class Watchdog {
   readonly #stuckAfterMs: number;
+  /** Longer than this without an answer, the brokers count as gone. */
+  readonly #maxSilentMs: number;
   readonly #seen = new Map<PartitionAssignment, Seen>();
   #answeredMs: number | null = null;
 
-  constructor(stuckAfterMs: number) {
+  /** `intervalMs`: how often it looks. One answer for each look is no silence, however far apart looks are. */
+  constructor(stuckAfterMs: number, intervalMs: number) {
+    const half = stuckAfterMs / 2;
     this.#stuckAfterMs = stuckAfterMs;
+    this.#maxSilentMs = Math.max(half, intervalMs + Math.min(half, intervalMs / 2));
   }
 
   /** `ranges` is null if the brokers did not answer. */
   look(nowMs: number, partitions: readonly WatchedPartition[], ranges: readonly LogRange[] | null): readonly Suspicion[] {
     this.#forgetOthers(partitions);
     const silentMs = nowMs - (this.#answeredMs ?? nowMs);
-    if (silentMs > this.#stuckAfterMs / 2) {
+    if (silentMs > this.#maxSilentMs) {
       this.#seen.clear(); // the brokers are gone, or were: a client has all of its time again once they are back
     }
     this.#answeredMs = ranges === null ? nowMs - silentMs : nowMs;
