@@ -94,6 +94,43 @@ test("a validator that is none is named when it is given", () => {
   expect(refused({ rows: z.string() })).toThrow(/"rows" is unknown/);
 });
 
+test("what is no object of validators is refused: with a validator in its place, no row would be checked", () => {
+  const consumer = createConsumer({ driver: memory({ topics: { t: 1 } }), groupId: "g", topics: ["t"] });
+  const refused = (checks: unknown) => () => consumer.on("a.b", { create: () => {} }, checks as never);
+  for (const [checks, found] of [
+    ...validators.map(([, validator]) => [validator, "a validator"] as const),
+    [null, "null"],
+    [[], "an array"],
+    [() => {}, "a function"],
+  ] as const) {
+    expect(refused(checks)).toThrow(`on("a.b") expects validators as { row, key }, found ${found}`);
+  }
+  const withFunction = () => consumer.on("*", (() => {}) as never, { row: z.string() } as never);
+  expect(withFunction).toThrow('on("*") takes validators with an object of handlers alone');
+});
+
+test("a column with very many items that do not pass is named in a short message, and in a short time", async () => {
+  const tags = Array.from({ length: 60_000 }, () => "x");
+  const value = JSON.stringify({
+    op: "c",
+    before: null,
+    after: { tags, ["n".repeat(1_000)]: 1 },
+    source: { connector: "postgresql", schema: "inventory", table: "products" },
+  });
+  const driver = memory({ topics: { t: 1 } });
+  driver.broker.append("t", { key: '{"id":1}', value });
+  const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], signals: false });
+  const row = z.object({ tags: z.array(z.number()) }).catchall(z.string());
+  const startedMs = performance.now();
+  const { message } = (await consumer
+    .on("products", { create: () => {} }, { row })
+    .run()
+    .catch((error: unknown) => error)) as Error;
+  expect(message).toMatch(/ does not at tags\.0, tags\.1, .*tags\.9 and 59991 more places; /);
+  expect(message.length).toBeLessThan(1_000);
+  expect(performance.now() - startedMs).toBeLessThan(5_000);
+});
+
 test("the types of tables come from a map of them, or from validators", () => {
   interface Tables {
     readonly "inventory.products": { readonly row: Product; readonly key: { readonly id: number } };

@@ -94,6 +94,8 @@ export class Router {
     } else if (typeof handlers === "object" && handlers !== null && !isControlKind(pattern)) {
       const { columns, ops, ...rest } = handlers as TableHandlers & ColumnSelection<string>;
       this.#addTable(pattern, rest, this.#selections.resolve(pattern, { columns, ops }), resolveRowChecks(pattern, checks));
+    } else if (typeof handlers === "function") {
+      throw new ConsumerError("invalid-handler", `on(${JSON.stringify(pattern)}) takes validators with an object of handlers alone`);
     } else {
       throw new ConsumerError("invalid-handler", `on(${JSON.stringify(pattern)}) expects ${expectation(pattern)}`);
     }

@@ -1,7 +1,7 @@
 import { type CdcEvent, type EventParts, UNAVAILABLE, withParts } from "@cdckit/decode";
 import { ConsumerError } from "../errors.ts";
 import { place } from "../failure/halt.ts";
-import { pendingOf } from "../user-code/user-value.ts";
+import { pendingOf, readMember } from "../user-code/user-value.ts";
 import type { Target } from "./router.ts";
 
 /** A validator of the Standard Schema (https://standardschema.dev), as zod, valibot and arktype make them. */
@@ -46,6 +46,7 @@ export function resolveRowChecks(pattern: string, checks: RowChecks | undefined)
   if (checks === undefined) {
     return null;
   }
+  refuseOthers(pattern, checks);
   for (const [name, schema] of Object.entries(checks)) {
     const isKnown = name === "row" || name === "key";
     const standard: unknown = (schema as Partial<StandardSchema> | undefined)?.["~standard"];
@@ -57,6 +58,15 @@ export function resolveRowChecks(pattern: string, checks: RowChecks | undefined)
     }
   }
   return checks;
+}
+
+/** JavaScript lets anything through. Of a validator that is a function, no member would be found, and nothing would be checked. */
+function refuseOthers(pattern: string, checks: unknown): void {
+  const isStandard = readMember(checks, "~standard") !== undefined;
+  if (isStandard || typeof checks !== "object" || checks === null || Array.isArray(checks)) {
+    const found = isStandard ? "a validator" : checks === null ? "null" : Array.isArray(checks) ? "an array" : `a ${typeof checks}`;
+    throw new ConsumerError("invalid-handler", `on(${JSON.stringify(pattern)}) expects validators as { row, key }, found ${found}`);
+  }
 }
 
 type Part = "after" | "before" | "row" | "key";
@@ -163,12 +173,21 @@ function valueOf(event: CdcEvent, part: Part, result: unknown, pattern: string):
   const { topic, partition, offset } = event.record;
   const at = { topic, partition, offset };
   const list = Array.isArray(issues) ? (issues as { readonly path?: readonly unknown[] }[]) : [];
-  const places = list.map((issue) => pathText(issue?.path)).filter((text, i, all) => all.indexOf(text) === i);
   throw new ConsumerError(
     "invalid-row",
-    `${place(at)}: expected ${part} of an event of ${JSON.stringify(pattern)} to pass its validator, found it does not at ${places.join(", ")}; the issues are in the cause${unavailableText((event as unknown as Checked)[part], list)}`,
+    `${place(at)}: expected ${part} of an event of ${JSON.stringify(pattern)} to pass its validator, found it does not at ${placesText(list)}; the issues are in the cause${unavailableText((event as unknown as Checked)[part], list)}`,
     { at, cause: Object.assign(new Error("the validator's issues"), { issues }) },
   );
+}
+
+/** A column with an array may have as many issues as it has items, and one with a map has names that are data. A message names some of them. */
+const maxPlaces = 10;
+const maxPlaceChars = 100;
+
+function placesText(issues: readonly { readonly path?: readonly unknown[] }[]): string {
+  const places = new Set(issues.map((issue) => pathText(issue?.path)));
+  const named = [...places].slice(0, maxPlaces).map((text) => (text.length > maxPlaceChars ? `${text.slice(0, maxPlaceChars)}...` : text));
+  return `${named.join(", ")}${places.size > maxPlaces ? ` and ${places.size - maxPlaces} more places` : ""}`;
 }
 
 /** What to do about columns that did not pass because their values were not sent: validators say "symbol" of them. */
