@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { CdcEvent, Decoder, RecordCursor } from "@cdckit/decode";
 import { memory, MemoryBroker, RecordArrayBatch, recordOf, type VirtualClock, virtualClock } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
@@ -358,6 +359,29 @@ describe("batches", () => {
     const { sizes, endedMs } = await sizesOf({ batch: { maxEvents: 100, maxMs: 1_000_000 }, maxInFlight: 2 });
     expect(sizes).toEqual([8, 8, 7]);
     expect(endedMs).toBeLessThan(1_000_000);
+  });
+
+  test("count as they were handed over, also if the handler takes the events out of its array", async () => {
+    const { clock, consumer } = setUp(records, { batch: { maxEvents: 10, maxMs: 10 } });
+    const seen: unknown[] = [];
+    const see = (message: unknown): void => void seen.push(message);
+    let left = records.length;
+    consumer.on("s.t", {
+      batch: (events) => {
+        left -= (events as CdcEvent[]).splice(0).length;
+        if (left === 0) {
+          void consumer.stop();
+        }
+      },
+    });
+    subscribe("cdckit:consumer:process", see);
+    await clock.run(consumer.run()).finally(() => unsubscribe("cdckit:consumer:process", see));
+    expect(consumer.health().counts).toMatchObject({ events: 23, handled: 23 });
+    expect(seen).toMatchObject([
+      { topic: "t", partition: 0, offset: 0n, events: 10 },
+      { topic: "t", partition: 0, offset: 10n, events: 10 },
+      { topic: "t", partition: 0, offset: 20n, events: 3 },
+    ]);
   });
 
   test("a batch waits for the one before it, while reading goes on", async () => {

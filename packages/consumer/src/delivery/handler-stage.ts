@@ -11,11 +11,12 @@ export function handlerStage(handle: BatchHandler, counters: Counters, parts: Om
     sink: null,
     apply: (entries) => {
       const events = eventsOf(entries);
-      if (events.length === 0) {
+      const { length } = events; // a handler may take the events out of its array
+      if (length === 0) {
         return undefined;
       }
       const handled = (): void => {
-        counters.handled += events.length;
+        counters.handled += length;
         parts.handles(entries.at(-1)?.record.offset ?? -1n);
       };
       const pending = pendingOf(handle(events));

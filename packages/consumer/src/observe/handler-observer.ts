@@ -54,11 +54,12 @@ export class HandlerObserver {
 
   #observe<Argument extends Subject>(handle: Handle<Argument>, argument: Argument): unknown {
     const startedMs = this.#clock.nowMs();
+    const subject = subjectOf(argument);
     const span = this.#lookOn(() => this.#telemetry?.begin(argument)) ?? null;
     const end = (error: unknown): void => {
       const durationMs = this.#clock.nowMs() - startedMs;
       this.#lookOn(() => span?.end(durationMs, error));
-      this.#lookOn(() => this.#publish(argument, durationMs, error));
+      this.#lookOn(() => this.#publish(subject, durationMs, error));
     };
     let pending: Promise<unknown> | null;
     try {
@@ -115,13 +116,22 @@ export class HandlerObserver {
     return this.#functions.lookOn("telemetry", call);
   }
 
-  #publish(subject: Subject, durationMs: number, error: unknown): void {
+  #publish({ first, events }: SubjectFacts, durationMs: number, error: unknown): void {
     publish("process", () => {
-      const [first, events] = isMany(subject) ? [subject[0], subject.length] : [subject, 1];
       const { topic = "", partition = -1, offset = -1n } = first?.record ?? {};
       return { groupId: this.#groupId, topic, partition, offset, events, durationMs, error };
     });
   }
+}
+
+/** What is said of a call, as it was when it began: a handler may take the events out of its array. */
+interface SubjectFacts {
+  readonly first: CdcEvent | undefined;
+  readonly events: number;
+}
+
+function subjectOf(subject: Subject): SubjectFacts {
+  return isMany(subject) ? { first: subject[0], events: subject.length } : { first: subject, events: 1 };
 }
 
 /** What `end` is told of it: null would say that nothing was thrown. */
