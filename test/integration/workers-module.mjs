@@ -51,6 +51,15 @@ async function makeConsumer(options, worker) {
   if (does === "gives a wrong option") {
     options = { ...options, delivery: { concurrency: 0 } };
   }
+  if (does === "opens, and fails") {
+    worker.onStopped(async () => {
+      say("closed", { worker: worker.number });
+      await pass(0);
+    });
+    // The last one is told to stop, because another one has failed, when it fails itself.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, worker.number < worker.count ? 0 : 2_000);
+    throw new Error("no database");
+  }
   if (does === "opens, and waits") {
     worker.onStopped(async () => {
       await pass(0);

@@ -36,7 +36,7 @@ describe.skipIf(!isBuilt)("a consumer with workers", () => {
     [{ workers: 1, does: "logs, and loads slowly", health: { stuckAfterMs: 1_000 } }, null],
     [{ workers: 1, does: "has no turn while it connects", health: { stuckAfterMs: 1_000 } }, null],
     [{ workers: 1, does: "keeps a timer", stopsWhen: "connecting" }, null],
-    [{ does: "handles", stopsWhen: "idle" }, "wrong-phase", "was started before and is stopped"],
+    [{ does: "handles", stopsWhen: "idle" }, "wrong-phase", "was stopped before it was started"],
     [{ workers: 1, does: "hangs", stopsWhen: "connecting" }, null],
   ];
 
@@ -78,6 +78,15 @@ describe.skipIf(!isBuilt)("a consumer with workers", () => {
     const { settled, livedOnMs } = await service.end();
     expect(settled.get("opens, and waits")?.error).toBeNull();
     expect(service.said.filter(({ what }) => what === "closed").map(({ worker }) => worker)).toHaveLength(2);
+    expect(livedOnMs).toBeLessThan(allowedMs);
+  });
+
+  test("closes once what a module has opened, also if it is stopped while it closes what it has failed with", async () => {
+    const service = serve({ does: "opens, and fails" });
+    const { settled, livedOnMs } = await service.end();
+    expect(settled.get("opens, and fails")?.error?.code).toBe("worker-failed");
+    const closed = service.said.filter(({ what }) => what === "closed").map(({ worker }) => worker);
+    expect([new Set(closed), closed.length]).toEqual([new Set([1, 2]), 2]);
     expect(livedOnMs).toBeLessThan(allowedMs);
   });
 

@@ -15,7 +15,7 @@ const setup = workerData as WorkerSetup;
 const { number, count } = setup;
 const closers: (() => unknown)[] = [];
 let consumer: RunnableConsumer | null = null;
-/** It was stopped before its consumer was made. A consumer that is made after that is not run. */
+/** It was stopped before its consumer was made, which is not run then; or its run has settled. What the module has opened is being closed. */
 let isEnding = false;
 
 const tell = (message: FromWorker): void => parentPort?.postMessage(message);
@@ -175,6 +175,7 @@ async function main(): Promise<void> {
     }
     error = thrown ?? new Error("undefined was thrown");
   }
+  isEnding = true;
   endReports();
   tell({ kind: "stopped", health: consumer === null ? null : consumer.health(), error: error === null ? null : carryError(error) });
   await closeModule();

@@ -58,8 +58,10 @@ class ThreadedConsumer implements WorkersConsumer {
   }
 
   async run(options?: RunOptions): Promise<void> {
-    if (this.#state.phase !== "idle") {
-      throw new ConsumerError("wrong-phase", `this consumer was started before and is ${this.#state.phase}; create a new one`);
+    const { phase } = this.#state;
+    if (phase !== "idle") {
+      const what = this.#threads.length === 0 ? "was stopped before it was started" : `was started before and is ${phase}`;
+      throw new ConsumerError("wrong-phase", `this consumer ${what}; create a new one`);
     }
     const signal = this.#admit(options);
     const unlisten = onStopSignals(this.#options.signals, systemClock, {
