@@ -93,7 +93,7 @@ function springOrigin(headers: RecordHeaders, topic: string): DeadLetterOrigin {
   return {
     writer: "spring",
     topic,
-    partition: partition === null ? null : Number(partition),
+    partition: partition === null || partition < 0n ? null : Number(partition), // nothing can be written to a partition below 0
     offset: integerOf(headers, `${springPrefix}original-offset`),
     timestamp: integerOf(headers, `${springPrefix}original-timestamp`),
     groupId: text("original-consumer-group"),
@@ -132,7 +132,10 @@ function numberOf(text: string | null): number | null {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
+/** Kafka's own limit of an offset and of a timestamp. Clients write the low bits of a higher number, which is another one. */
+const maxInt64 = 2n ** 63n - 1n;
+
 function bigintOf(text: string | null): bigint | null {
-  // Kafka's own limit of an offset and of a timestamp. A record without a timestamp says -1.
-  return text !== null && /^-?\d{1,19}$/.test(text) ? BigInt(text) : null;
+  const value = text !== null && /^-?\d{1,19}$/.test(text) ? BigInt(text) : null; // a record without a timestamp says -1
+  return value === null || value > maxInt64 || value < -maxInt64 ? null : value;
 }

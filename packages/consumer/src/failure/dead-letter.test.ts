@@ -166,6 +166,23 @@ describe("a dead letter", () => {
     });
   });
 
+  test("with a number that Kafka cannot have says null there, and is written back without it", () => {
+    const connect = Object.entries({
+      "__connect.errors.topic": "orders",
+      "__connect.errors.partition": "-1",
+      "__connect.errors.offset": "9223372036854775808",
+      "cdckit.record.timestamp": "9999999999999999999",
+    }).map(([name, text]) => [name, Buffer.from(text)] as const);
+    expect(deadLetterOf({ headers: connect })).toMatchObject({ partition: null, offset: null, timestamp: null });
+    expect(redriveOf({ ...record, headers: connect })).toMatchObject({ timestamp: record.timestamp });
+    const spring: KafkaRecord["headers"] = [
+      ["kafka_dlt-original-topic", Buffer.from("orders")],
+      ["kafka_dlt-original-partition", Buffer.from([0xff, 0xff, 0xff, 0xff])],
+    ];
+    expect(deadLetterOf({ headers: spring })).toMatchObject({ partition: null });
+    expect(redriveOf({ ...record, headers: spring })).not.toHaveProperty("partition");
+  });
+
   test("is not found in any other record, whatever its headers hold", () => {
     expect(deadLetterOf(record)).toBeNull();
     expect(redriveOf(record)).toBeNull();
