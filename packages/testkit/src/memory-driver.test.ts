@@ -1,5 +1,5 @@
 import process from "node:process";
-import { silentLogger } from "@cdckit/consumer";
+import { silentLogger, systemClock } from "@cdckit/consumer";
 import { afterAll, describe, expect, test } from "vitest";
 import { testDriverContract } from "./driver.contract.ts";
 import { MemoryBroker } from "./memory-broker.ts";
@@ -56,6 +56,28 @@ testDriverContract(
 );
 
 describe("the broker in memory", () => {
+  test("a member that has left waits for the end of no session, which would keep the process alive until then", async () => {
+    const timers = new Set<object>();
+    const after = (delayMs: number, call: () => void): (() => void) => {
+      const timer = {};
+      timers.add(timer);
+      const cancel = systemClock.after(delayMs, () => {
+        timers.delete(timer);
+        call();
+      });
+      return () => {
+        timers.delete(timer);
+        cancel();
+      };
+    };
+    const driver = memory({ broker: new MemoryBroker({ t: 1 }, { clock: { ...systemClock, after }, sessionTimeoutMs: 60_000 }) });
+    const subscription = { groupId: "g", topics: ["t"], from: "earliest", logger: silentLogger } as const;
+    const session = await driver.connect(subscription, new ProbeSink());
+    expect(timers.size).toBeGreaterThan(0);
+    await session.close(1_000);
+    expect(timers.size).toBe(0);
+  });
+
   test("equal keys meet in one partition", () => {
     const own = new MemoryBroker({ orders: 5 });
     const partitions = own

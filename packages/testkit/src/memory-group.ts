@@ -19,6 +19,8 @@ export class MemoryGroup {
   readonly #left = new WeakSet<MemoryMember>();
   /** When the coordinator has last heard of a member. */
   readonly #heardAtMs = new WeakMap<MemoryMember, number>();
+  /** Cancels the end of a member's session. Of who has left, it would keep the process alive until then. */
+  readonly #cancelSession = new WeakMap<MemoryMember, () => void>();
   #members: MemoryMember[] = [];
   #epoch = 0;
   #rebalancing: Promise<void> = Promise.resolve();
@@ -112,23 +114,23 @@ export class MemoryGroup {
 
   #startSession(member: MemoryMember): void {
     const { clock, sessionTimeoutMs } = this.#broker;
+    const lookAfter = (delayMs: number): void => {
+      this.#cancelSession.set(
+        member,
+        clock.after(delayMs, () => {
+          const silentMs = clock.nowMs() - (this.#heardAtMs.get(member) ?? 0);
+          if (silentMs < sessionTimeoutMs) {
+            lookAfter(sessionTimeoutMs - silentMs);
+          } else {
+            this.#broker.sessionOver(member);
+            this.evict(member);
+          }
+        }),
+      );
+    };
     this.#heardAtMs.set(member, clock.nowMs());
-    const look = (): void => {
-      const silentMs = clock.nowMs() - (this.#heardAtMs.get(member) ?? 0);
-      if (silentMs < sessionTimeoutMs) {
-        clock.after(sessionTimeoutMs - silentMs, lookIfMember);
-      } else {
-        this.#broker.sessionOver(member);
-        this.evict(member);
-      }
-    };
-    const lookIfMember = (): void => {
-      if (this.#members.includes(member)) {
-        look();
-      }
-    };
     if (sessionTimeoutMs !== Infinity) {
-      clock.after(sessionTimeoutMs, lookIfMember);
+      lookAfter(sessionTimeoutMs);
     }
   }
 
@@ -232,6 +234,7 @@ export class MemoryGroup {
   }
 
   #remove(member: MemoryMember): void {
+    this.#cancelSession.get(member)?.();
     this.#members = this.#members.filter((other) => other !== member);
     for (const [key, owner] of this.#owners) {
       if (owner.member === member) {
