@@ -27,12 +27,16 @@ export class BoundedPattern {
   readonly #nsOfChar: number;
   readonly #matches: (text: string) => boolean;
 
-  constructor(pattern: string, addCost: AddCost) {
+  /** `addSteps`: called with the number of its steps before re2js makes them. It may throw. */
+  constructor(pattern: string, addCost: AddCost, addSteps: (steps: number) => void = () => {}) {
     this.#pattern = pattern;
     this.#addCost = addCost;
     const { source, instructions, nativeBacktracking } = translatePattern(pattern);
     // The runtime's matcher is ten times as fast. It is used for patterns that can match in only one way: dates, codes and UUIDs.
     const native = nativeBacktracking === null ? null : nativePattern(pattern);
+    if (native === null) {
+      addSteps(instructions);
+    }
     this.#nsOfCall = native === null ? nsOfLinearCall : nsOfCall;
     this.#nsOfChar = native === null ? instructions * nsOfInstruction : 1 + nsOfBacktrack * (nativeBacktracking ?? 0);
     this.#matches = native === null ? linearMatcher(source) : (text) => native.test(text);

@@ -365,9 +365,20 @@ describe("hostile schemas and values", () => {
     expect(check(object({ a: { type: "array", uniqueItems: true } }), { a: items })).toHaveProperty("value");
   });
 
+  const longPattern = String.raw`(?:(?:(?:\p{Ll}?){10}){10}){10}`;
+  const manyPatterns = (patternOf: (i: number) => string): Readonly<Record<string, unknown>> =>
+    Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`p${i}`, { type: "string", pattern: patternOf(i) }]));
+
+  test("a pattern that stands in many places is made once", () => {
+    const schema = object(manyPatterns(() => `^x${longPattern}`));
+    expect(check(schema, { p0: "xa", p59: "xb" })).toHaveProperty("value");
+    expect(check(schema, { p0: "xa", p59: "b" })).toMatchObject({ code: "value-invalid" });
+  });
+
   test.each<[string, unknown, string]>([
     ["a look-ahead", object({ a: { pattern: "(?=a)" } }), "schema-invalid"],
     ["a rule of the wrong type", object({ a: { minimum: "zero" } }), "schema-invalid"],
+    ["patterns of more than 50,000 steps together", object(manyPatterns((i) => `${i}${longPattern}`)), "limit-exceeded"],
     ["20,000 properties", object(Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`p${i}`, {}]))), "limit-exceeded"],
   ])("a schema with %s is refused when its values are to be checked", (_name, schema, code) => {
     const empty = Buffer.from("{}");

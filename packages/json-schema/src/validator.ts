@@ -7,7 +7,7 @@ import {
   type JsonSchemaValidatorOptions,
   type ValidateJson,
 } from "@cdckit/decode";
-import { BoundedPattern } from "./bounded-pattern.ts";
+import { type AddCost, BoundedPattern } from "./bounded-pattern.ts";
 import { type Bundle, bundleSchema, costKeyword, namesKeyword } from "./bundle.ts";
 import { areUnique, isListed } from "./equal-values.ts";
 import { isJsonObject } from "./json-object.ts";
@@ -42,7 +42,8 @@ function compileValidator(documents: JsonSchemaDocuments, { codeGeneration, maxN
 }
 
 function compile(bundle: Bundle, budget: Budget): ValidateFunction {
-  const regExp = Object.assign((pattern: string) => new BoundedPattern(pattern, budget.addCost), { code: "boundedPattern" });
+  const patterns = new Patterns(budget.addCost);
+  const regExp = Object.assign((pattern: string) => patterns.of(pattern), { code: "boundedPattern" });
   try {
     const ajv = new Ajv2019({
       strict: false,
@@ -65,6 +66,40 @@ function compile(bundle: Bundle, budget: Budget): ValidateFunction {
       throw error;
     }
     throw schemaInvalid(`ajv cannot compile it (${(error as Error).name})`); // without its message, which would quote the text
+  }
+}
+
+/** What the patterns of a schema may have together: re2js takes ten microseconds, and 300 bytes, for each step. */
+const maxPatternSteps = 50_000;
+
+/** The patterns of one schema. Each is made once, however often it stands there. */
+class Patterns {
+  readonly #addCost: AddCost;
+  readonly #made = new Map<string, BoundedPattern>();
+  #steps = 0;
+
+  constructor(addCost: AddCost) {
+    this.#addCost = addCost;
+  }
+
+  of(text: string): BoundedPattern {
+    const known = this.#made.get(text);
+    if (known !== undefined) {
+      return known;
+    }
+    const pattern = new BoundedPattern(text, this.#addCost, (steps) => this.#addSteps(steps));
+    this.#made.set(text, pattern);
+    return pattern;
+  }
+
+  #addSteps(steps: number): void {
+    this.#steps += steps;
+    if (this.#steps > maxPatternSteps) {
+      throw new DecodeError(
+        "limit-exceeded",
+        `expected a schema whose patterns have at most ${maxPatternSteps} steps together, found more; simplify its patterns, or set validation to "off"`,
+      );
+    }
   }
 }
 
