@@ -1,6 +1,9 @@
 import type { BatchHeader } from "./batch-header.ts";
 import { CheckedReader } from "./checked-reader.ts";
-import { malformed } from "./errors.ts";
+import { malformed, tooManyHeaders } from "./errors.ts";
+
+/** Kafka limits none. Each is an object for whoever asks for the headers of its record, and takes a hundred times its bytes. */
+const maxHeaders = 100_000;
 
 /** The records of a batch from the wanted offset on. */
 export interface WantedRecords {
@@ -59,6 +62,9 @@ function checkFields(reader: CheckedReader, end: number): number {
   const headerCount = reader.varint("the number of headers of a record");
   if (headerCount < 0) {
     throw malformed("the number of headers of a record", "0 or more", headerCount);
+  }
+  if (headerCount > maxHeaders) {
+    throw tooManyHeaders(maxHeaders, headerCount);
   }
   for (let i = 0; i < headerCount; i++) {
     reader.skip(reader.varint("the length of a header's name"), end, "the name of a header");

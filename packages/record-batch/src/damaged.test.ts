@@ -95,6 +95,16 @@ describe("a batch that cannot be read", () => {
     expect(recordsOf(setsOf(fetched(bytes), { checkCrcs: false }))).toHaveLength(4);
   });
 
+  test("a record with so many headers that they would fill the memory", async () => {
+    const withHeaders = (count: number): Promise<Buffer> => {
+      const headers = Array<readonly [string, Buffer]>(count).fill(["h", Buffer.alloc(0)]);
+      return writtenBatch({ records: [{ ...record(0n), headers }], compression: "gzip" });
+    };
+    expect(setsOf(fetched(await withHeaders(100_000)))).toHaveLength(1);
+    const tooMany = await withHeaders(100_001);
+    expect(() => setsOf(fetched(tooMany))).toThrow(expect.objectContaining({ code: "batch-too-large", found: 100_001 }));
+  });
+
   test("a control record whose key is too short for its type", async () => {
     const records = [{ offset: 1n, timestamp: 0n, key: Buffer.alloc(3), value: null, headers: [] }];
     const bytes = await writtenBatch({ records, producerId: 5n, isTransactional: true, isControl: true });

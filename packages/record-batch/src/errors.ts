@@ -14,7 +14,7 @@ export type RecordBatchErrorCode =
   | "unsupported-compression"
   /** The compressed records cannot be decompressed. */
   | "damaged-compression"
-  /** The compressed records become more bytes than they may. */
+  /** The compressed records become more bytes than they may, or a record has too many headers. */
   | "batch-too-large"
   /** The response holds a part of one batch and nothing else. Fetch again with at least `neededBytes`. */
   | "incomplete-batch";
@@ -131,6 +131,15 @@ export function malformed(what: string, expected: string | number | bigint, foun
     "malformed-batch",
     `${what}: expected ${expected}, found ${found}. Fetch it again. If it stays so, the log on the broker is damaged, or this is no Kafka broker`,
     { expected, found },
+  );
+}
+
+/** A batch with a record whose headers would take too much memory. */
+export function tooManyHeaders(most: number, found: number): RecordBatchError {
+  return new RecordBatchError(
+    "batch-too-large",
+    `one of its records has ${found} headers, and records of more than ${most} are not read: they would take far more memory than the batch. Move the group past this batch`,
+    { expected: `at most ${most} headers`, found },
   );
 }
 
