@@ -17,7 +17,7 @@ import { waitUntil } from "./wait.mjs";
  * @typedef {object} BrokerOptions
  * @property {Record<string, string | number | boolean>} [config] broker settings over the defaults below
  * @property {Record<string, number>} [listeners] further listeners on 127.0.0.1, by name: their ports; `config` says how each is secured
- * @property {Record<string, number>} [advertised] ports that clients are told of instead, by listener: those of a proxy
+ * @property {Record<string, number | string>} [advertised] what clients are told of instead, by listener: the port of a proxy, or a whole address
  * @property {readonly string[]} [jvm]
  * @property {import("./versions.mjs").JarSet} [jars] another release than the stack's
  */
@@ -227,13 +227,15 @@ async function stopKafka(record, dir, name) {
  * @param {string} dir
  * @param {{ id: number, port: number, controllerPort: number, voters: readonly number[] }} node with the controllers' ports in the order of ids
  * @param {Record<string, number>} [listeners]
- * @param {Record<string, number>} [advertised]
+ * @param {Record<string, number | string>} [advertised]
  * @returns {Record<string, string | number | boolean>}
  */
 function brokerConfig(dir, { id, port, controllerPort, voters }, listeners = {}, advertised = {}) {
   const own = { PLAINTEXT: port, ...listeners };
   const addresses = Object.entries(own).map(([name, at]) => `${name}://127.0.0.1:${at}`);
-  const reported = Object.entries({ ...own, ...advertised }).map(([name, at]) => `${name}://127.0.0.1:${at}`);
+  const reported = Object.entries({ ...own, ...advertised }).map(
+    ([name, at]) => `${name}://${typeof at === "string" ? at : `127.0.0.1:${at}`}`,
+  );
   return {
     "process.roles": "broker,controller",
     "node.id": id,

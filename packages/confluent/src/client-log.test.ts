@@ -14,6 +14,8 @@ test("a line that repeats is left out, counted, and kept as the last failure", a
   expect(warned.map(([fields]) => fields)).toEqual([{ fac: "FAIL" }, { fac: "FAIL", leftOut: 2 }]);
   expect(warned[0]?.[1]).toBe("librdkafka: b:1: Connection refused (after 0ms in state CONNECT)");
   expect([log.lastFailure?.includes("Connection refused"), log.fatal]).toEqual([true, null]);
+  log.line({ severity: 3, fac: "FAIL", message: "[thrd:ssl://[::1]:1/bootstrap]: ssl://[::1]:1/bootstrap: Connection refused" });
+  expect(log.lastFailure).toBe("ssl://[::1]:1/bootstrap: Connection refused");
   const untilFatal = log.untilFatal();
   log.line({ severity: 0, fac: "FATAL", message: "[thrd:main]: Fatal error: Broker: it is over" });
   await untilFatal;

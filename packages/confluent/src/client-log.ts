@@ -69,7 +69,7 @@ export class ClientLog {
   }
 
   line({ severity, fac, message }: ClientLogLine): void {
-    const text = message.replace(/^\[thrd:[^\]]*\]:\s*/, "");
+    const text = message.replace(/^\[thrd:(?:[^[\]]|\[[^\]]*\])*\]:\s*/, "");
     if (fac === "FAIL" || fac === "ERROR" || fac === "SASL") {
       this.#lastFailure = text;
     } else if (fac === "FATAL") {

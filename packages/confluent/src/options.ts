@@ -94,7 +94,7 @@ export interface ConfluentLogin {
 
 /** How the brokers are reached. */
 export interface ConfluentConnection {
-  /** Addresses, `host:port`. */
+  /** Addresses, `host:port`; an IPv6 address in brackets, as in `[::1]:9092`. */
   readonly brokers: readonly string[];
   /**
    * `true` for TLS with the system's authorities, or the PEM texts.

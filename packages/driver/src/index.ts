@@ -45,6 +45,8 @@ export { neededToCreate, neededToRead, neededToWrite, refusedResource } from "./
 export type { GroupAndTopics, RefusedResource } from "./missing-right.ts";
 export { WriteFailures } from "./write-failures.ts";
 export type { WriteFailureParts } from "./write-failures.ts";
+export { brokerText, hostAndPort } from "./broker-address.ts";
+export type { HostAndPort } from "./broker-address.ts";
 export { didYouMean } from "./did-you-mean.ts";
 export { isError } from "./is-error.ts";
 export { isObject, OptionChecks } from "./option-checks.ts";

@@ -23,6 +23,11 @@ test.each([
   [["a,b:1"], "it holds several addresses: make each an item of the list"],
   [["b:65536"], 'the port of "b:65536" cannot be read'],
   [["b"], '"b" has no port'],
+  [["::1:9092"], 'an IPv6 address, and nothing else, stands in brackets before the port, such as "[::1]:9092", found "::1:9092"'],
+  [["fe80::1"], "stands in brackets before the port"],
+  [["[localhost]:9092"], "an IPv6 address, and nothing else, stands in brackets"],
+  [["[::1]"], '"[::1]" has no port'],
+  [["[::1]:port"], 'the port of "[::1]:port" cannot be read'],
 ])("brokers that are %j are refused, with the reason", (brokers, ...texts) => {
   const refusal = refusalOf(() => checks.brokers(brokers));
   texts.forEach((text) => expect(refusal).toContain(text));
@@ -30,7 +35,7 @@ test.each([
 });
 
 test("addresses with ports are taken", () => {
-  expect(refusalOf(() => checks.brokers(["localhost:9092", "b-1.example.com:65535"]))).toBeNull();
+  expect(refusalOf(() => checks.brokers(["localhost:9092", "b-1.example.com:65535", "[::1]:9092", "[fe80::1%eth0]:1"]))).toBeNull();
 });
 
 test("a name that is no option is refused, with one that is like it, or with all, or with the reason why it is not taken", () => {

@@ -1,3 +1,5 @@
+import { isIPv6 } from "node:net";
+import { hostAndPort } from "./broker-address.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import type { MakeDriverError } from "./errors.ts";
 
@@ -59,8 +61,7 @@ export class OptionChecks {
       this.refuse(`${this.#driver}({ brokers }) expects a list of addresses, such as ["localhost:9092"]`);
     }
     for (const [i, broker] of (brokers as readonly unknown[]).entries()) {
-      const fits = typeof broker === "string" && /^[^\s:/@,]+:\d{1,5}$/.test(broker) && Number(broker.split(":")[1]) <= 65_535;
-      if (!fits) {
+      if (typeof broker !== "string" || !isAddress(broker)) {
         this.refuse(`brokers[${i}] must be "host:port", such as "localhost:9092", without a scheme or a user: ${whatIsWrong(broker)}`);
       }
     }
@@ -83,6 +84,15 @@ export class OptionChecks {
   }
 }
 
+/** A name, an IPv4 address, or an IPv6 address in brackets; and a port. */
+function isAddress(broker: string): boolean {
+  if (!/^([^\s:/@,[\]]+|\[[^\s/@,[\]]+\]):\d{1,5}$/.test(broker)) {
+    return false;
+  }
+  const { host, port } = hostAndPort(broker);
+  return port <= 65_535 && (!broker.startsWith("[") || isIPv6(host));
+}
+
 /** An address may have a password in it, if it looks like a URL: then it is not shown. */
 function whatIsWrong(broker: unknown): string {
   if (broker === undefined) {
@@ -97,5 +107,11 @@ function whatIsWrong(broker: unknown): string {
   if (broker.includes(",")) {
     return "it holds several addresses: make each an item of the list";
   }
-  return broker.includes(":") ? `the port of ${JSON.stringify(broker)} cannot be read` : `${JSON.stringify(broker)} has no port`;
+  const { host } = hostAndPort(broker);
+  if (broker.startsWith("[") ? !broker.endsWith("]") && !isIPv6(host) : isIPv6(broker) || isIPv6(host)) {
+    return `an IPv6 address, and nothing else, stands in brackets before the port, such as "[::1]:9092", found ${JSON.stringify(broker)}`;
+  }
+  return broker.includes(":") && !broker.endsWith("]")
+    ? `the port of ${JSON.stringify(broker)} cannot be read`
+    : `${JSON.stringify(broker)} has no port`;
 }

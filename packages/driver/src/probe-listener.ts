@@ -1,5 +1,6 @@
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
+import { hostAndPort } from "./broker-address.ts";
 
 const deadlineMs = 3_000;
 const webDeadlineMs = 1_500;
@@ -26,7 +27,7 @@ export type Listener = KafkaListener | { readonly speaks: "http" | "nothing" | "
  * unknown mechanism, and the broker answers with the mechanisms that it offers. No credential is sent.
  */
 export async function probeListener(broker: string, tls: ConnectionOptions = {}, closed?: AbortSignal): Promise<Listener> {
-  const address = addressOf(broker);
+  const address = hostAndPort(broker);
   const servername = isIP(address.host) === 0 ? { servername: address.host } : {};
   // The certificate is not verified: no secret is sent, and the answer is used only for a message.
   const options = { ...address, ...servername, ...tls, rejectUnauthorized: false };
@@ -140,9 +141,4 @@ function mechanismsIn(received: Buffer): readonly string[] | null {
     at = end;
   }
   return names;
-}
-
-function addressOf(broker: string): { readonly host: string; readonly port: number } {
-  const colon = broker.lastIndexOf(":");
-  return { host: broker.slice(0, colon).replace(/^\[(.*)\]$/, "$1"), port: Number(broker.slice(colon + 1)) };
 }

@@ -1,5 +1,6 @@
 import type { DriverSink, OpenWait } from "@cdckit/consumer";
 import type { RequestTimeoutEvent } from "kafkajs";
+import { readableBroker } from "./ipv6-names.ts";
 import type { ConnectTo } from "./options.ts";
 import { Sockets } from "./sockets.ts";
 import type { KeptFetches } from "./wire/kept-fetches.ts";
@@ -31,7 +32,7 @@ export class Connections {
   watched<Client extends AskingClient>(client: Client): Client {
     const listen = client as unknown as { on(event: string, listener: (event: RequestTimeoutEvent) => void): void };
     listen.on(client.events.REQUEST_TIMEOUT, ({ payload: { broker, apiName, createdAt, sentAt } }) =>
-      this.replace(`${broker} did not answer ${apiName} in time`, sentAt ?? createdAt, broker),
+      this.replace(`${readableBroker(broker)} did not answer ${apiName} in time`, sentAt ?? createdAt, broker),
     );
     return client;
   }

@@ -45,6 +45,14 @@ describe("what kafkajs fails with, in words", () => {
     );
   });
 
+  test.each(["--1.ipv6-literal.net:9092", "::1:9092"])(
+    "an IPv6 address that was given is not taken for one that brokers advertise: %s",
+    (broker) => {
+      const refused = new KafkaJSConnectionError("Connection error: connect ECONNREFUSED ::1:9092", { broker });
+      expect(explainFailure(refused, "[::1]:9092", reading).message).toContain("cannot reach brokers [::1]:9092: connect ECONNREFUSED");
+    },
+  );
+
   test("refused credentials are told apart from a missing network", () => {
     const error = explainFailure(new KafkaJSSASLAuthenticationError("SASL PLAIN authentication failed"), "b:9092", reading);
     expect(error.code).toBe("authentication-failed");

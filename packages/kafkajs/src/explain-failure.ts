@@ -1,5 +1,6 @@
 import { isError, neededToRead, type GroupAndTopics, type RefusedResource, refusedResource } from "@cdckit/driver";
 import { isKafkaJsDriverError, KafkaJsDriverError } from "./errors.ts";
+import { readableBroker } from "./ipv6-names.ts";
 
 /** The part of kafkajs' errors that is used here. */
 export interface KafkaJsFailure extends Error {
@@ -57,7 +58,8 @@ export function explainFailure(error: unknown, brokers: string, reading: GroupAn
   if (refused !== null) {
     return new KafkaJsDriverError("not-authorized", `${text}. ${neededToRead(refused, reading)}`, { cause: error });
   }
-  const advertised = chain.map(({ broker }) => broker).find((broker) => typeof broker === "string");
+  const named = chain.map(({ broker }) => broker).find((broker) => typeof broker === "string");
+  const advertised = named === undefined ? undefined : readableBroker(named);
   const isAdvertised = advertised !== undefined && /:\d+$/.test(brokers) && !brokers.split(/,\s*/).includes(advertised);
   if (isAdvertised && chain.some(({ name }) => name === "KafkaJSConnectionError")) {
     return new KafkaJsDriverError(

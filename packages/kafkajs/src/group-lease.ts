@@ -1,3 +1,5 @@
+import { readableBroker } from "./ipv6-names.ts";
+
 /** Requests whose successful answers restart the member's session at the coordinator. */
 const sessionRequests: ReadonlySet<string> = new Set(["Heartbeat", "SyncGroup"]);
 
@@ -24,7 +26,7 @@ export class GroupLease {
   /** A request was answered, whatever the answer was. */
   answered({ apiName, duration, broker }: { readonly apiName: string; readonly duration: number; readonly broker: string }): void {
     if (sessionRequests.has(apiName)) {
-      this.#coordinator = broker;
+      this.#coordinator = readableBroker(broker);
       // kafkajs measures by the wall clock. Converted to the monotonic clock at once, so that later changes of the wall clock do not matter.
       this.#sentAtMs = performance.now() - Math.max(0, duration);
     }

@@ -2,6 +2,7 @@ import type { Logger } from "@cdckit/consumer";
 import { RepeatedLines } from "@cdckit/driver";
 import type { logCreator, LogEntry } from "kafkajs";
 import { driverClosed } from "./errors.ts";
+import { readableBroker } from "./ipv6-names.ts";
 
 /** kafkajs' log levels. Its own enum cannot be used here, because kafkajs is loaded later. */
 const levels = { error: 1, warn: 2 } as const;
@@ -54,5 +55,6 @@ function textOf({ log }: Pick<LogEntry, "log">): string {
 
 function fieldsOf({ namespace, log }: LogEntry): Readonly<Record<string, unknown>> {
   const { message: _message, timestamp: _timestamp, logger: _logger, stack: _stack, ...fields } = log;
-  return { ...fields, namespace };
+  const { broker } = fields as { readonly broker?: unknown };
+  return { ...fields, ...(typeof broker === "string" ? { broker: readableBroker(broker) } : {}), namespace };
 }

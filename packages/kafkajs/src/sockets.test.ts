@@ -50,6 +50,27 @@ test("a socket goes to the address that connectTo names", async () => {
   server.close();
 });
 
+test("an IPv6 address in brackets reaches its socket whole, although kafkajs ends a host at the first colon", async () => {
+  const server = createServer((accepted) => accepted.end()).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const asked: unknown[] = [];
+  const sockets = new Sockets(null, (broker) => {
+    asked.push(broker);
+    return { host: "127.0.0.1", port };
+  });
+  const client = new Kafka({
+    brokers: sockets.brokersWhileOpen(["[fe80::1]:9092"]),
+    socketFactory: sockets.factory,
+    logLevel: logLevel.NOTHING,
+    retry: { retries: 0 },
+  });
+  await expect(client.admin().connect()).rejects.toThrow("onnection");
+  expect(asked).toContainEqual({ host: "fe80::1", port: 9_092 });
+  sockets.destroy();
+  server.close();
+});
+
 /** A socket to a peer that answers what it is asked with these bytes, in these chunks. */
 async function asked(
   chunks: readonly Buffer[],

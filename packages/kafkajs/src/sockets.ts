@@ -2,6 +2,7 @@ import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { checkServerIdentity, connect as connectTls, type ConnectionOptions } from "node:tls";
 import type { ISocketFactory, KafkaConfig } from "kafkajs";
 import { driverClosed, KafkaJsDriverError } from "./errors.ts";
+import { hostNamed, withoutColons } from "./ipv6-names.ts";
 import type { BrokerAddress, ConnectTo } from "./options.ts";
 import { FrameReader } from "./wire/frame-reader.ts";
 import type { KeptFetches } from "./wire/kept-fetches.ts";
@@ -21,7 +22,7 @@ export interface SocketListener {
  * while it joins would go on to join.
  */
 export class Sockets {
-  /** The open sockets, each with its broker and the time at which it was opened. */
+  /** The open sockets, each with its broker, as kafkajs knows it, and the time at which it was opened. */
   readonly #open = new Map<Socket, { readonly broker: string; readonly sinceMs: number; readonly tap: WireTap | null }>();
   /** The sockets on which a broker has answered. */
   readonly #useful = new Set<Socket>();
@@ -37,11 +38,12 @@ export class Sockets {
     this.#kept = kept;
   }
 
-  readonly factory: ISocketFactory = ({ host, port, ssl, onConnect }) => {
+  readonly factory: ISocketFactory = ({ host: name, port, ssl, onConnect }) => {
+    const host = hostNamed(name);
     // kafkajs' types say that this is an object, but `ssl: true` is passed on as true.
     const tls = ssl as ConnectionOptions | boolean | undefined;
     const address = this.#connectTo?.({ host, port }) ?? { host, port };
-    const tap = this.#kept === null ? null : new WireTap(`${host}:${port}`, this.#kept);
+    const tap = this.#kept === null ? null : new WireTap(`${name}:${port}`, this.#kept);
     const reader = tap ?? new FrameReader();
     const receiving = { onread: reader.onread }; // spread: Node's types for TLS lack it
     const socket = tls
@@ -50,7 +52,7 @@ export class Sockets {
     reader.attach(socket);
     withoutRepeats(socket);
     socket.setKeepAlive(true, keepAliveDelayMs);
-    this.#open.set(socket, { broker: `${host}:${port}`, sinceMs: Date.now(), tap });
+    this.#open.set(socket, { broker: `${name}:${port}`, sinceMs: Date.now(), tap });
     if (this.#isEnded) {
       end(socket, closedError);
     }
@@ -64,7 +66,13 @@ export class Sockets {
    * not try again then. It would retry a refused connection for minutes, in nested loops.
    */
   brokersWhileOpen(brokers: KafkaConfig["brokers"]): () => Promise<string[]> {
-    return async () => (this.#isEnded ? [] : typeof brokers === "function" ? await brokers() : brokers);
+    return async () => {
+      const given: unknown = this.#isEnded ? [] : typeof brokers === "function" ? await brokers() : brokers;
+      // What a function gives is checked by kafkajs.
+      return Array.isArray(given)
+        ? given.map((broker) => (typeof broker === "string" ? withoutColons(broker) : broker))
+        : (given as string[]);
+    };
   }
 
   #listen(socket: Socket): void {

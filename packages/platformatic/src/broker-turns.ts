@@ -1,9 +1,5 @@
+import { brokerText } from "@cdckit/driver";
 import type { Address } from "./link.ts";
-
-/** An address as messages and maps have it. */
-export function addressText({ host, port }: Address): string {
-  return `${host}:${port}`;
-}
 
 /**
  * In which order brokers are asked what each of them can answer: first the next one in turn, so that no broker has all the questions, and last those
@@ -16,7 +12,7 @@ export class BrokerTurns {
 
   /** Each of the brokers once. Those that have failed come in the order of their failures: the first of them is likely to be back first. */
   next(brokers: readonly Address[]): readonly Address[] {
-    const byText = new Map(brokers.map((at) => [addressText(at), at]));
+    const byText = new Map(brokers.map((at) => [brokerText(at), at]));
     [...this.#failed].filter((text) => !byText.has(text)).forEach((text) => this.#failed.delete(text)); // brokers that have left
     const well = [...byText].filter(([text]) => !this.#failed.has(text)).map(([, at]) => at);
     const failed = [...this.#failed].flatMap((text) => byText.get(text) ?? []);
@@ -26,12 +22,12 @@ export class BrokerTurns {
 
   answered(at: Address): void {
     if (this.#failed.size > 0) {
-      this.#failed.delete(addressText(at));
+      this.#failed.delete(brokerText(at));
     }
   }
 
   failed(at: Address): void {
-    const text = addressText(at);
+    const text = brokerText(at);
     this.#failed.delete(text);
     this.#failed.add(text);
   }

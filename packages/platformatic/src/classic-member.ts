@@ -1,8 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { OpenWait } from "@cdckit/consumer";
-import { type Place, settledOrLate } from "@cdckit/driver";
+import { brokerText, type Place, settledOrLate } from "@cdckit/driver";
 import { askAgain } from "./ask-again.ts";
-import { addressText } from "./broker-turns.ts";
 import { assignPartitions, strategyName } from "./cooperative-sticky.ts";
 import { isRefusal, isUnanswered } from "./explain-failure.ts";
 import { fencedInstance, type GroupMember, type GroupMemberParts, type Identity } from "./group-member.ts";
@@ -361,7 +360,7 @@ export class ClassicMember implements GroupMember {
     this.#beatWaiting?.end();
     this.#beatWaiting = undefined;
     if (!this.#isStopped) {
-      const host = at === null ? cluster.brokers : addressText(at);
+      const host = at === null ? cluster.brokers : brokerText(at);
       acknowledged(tuning.sessionTimeoutMs - msSince(sentAt), { withinMs: tuning.heartbeatIntervalMs, host });
     }
   }

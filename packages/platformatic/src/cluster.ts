@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
-import { maxInt32, sharedAbortController } from "@cdckit/driver";
+import { brokerText, hostAndPort, maxInt32, sharedAbortController } from "@cdckit/driver";
 import { askAgain } from "./ask-again.ts";
-import { addressText, BrokerTurns } from "./broker-turns.ts";
+import { BrokerTurns } from "./broker-turns.ts";
 import { PlatformaticDriverError } from "./errors.ts";
 import { isUnanswered } from "./explain-failure.ts";
 import { type Address, Link } from "./link.ts";
@@ -56,7 +56,7 @@ export class Cluster {
 
   constructor(parts: ClusterParts) {
     this.#parts = parts;
-    this.#bootstrap = parts.brokers.map(addressOf);
+    this.#bootstrap = parts.brokers.map(hostAndPort);
   }
 
   get module(): PlatformaticModule {
@@ -107,7 +107,7 @@ export class Cluster {
     if (chosen === null) {
       throw new PlatformaticDriverError(
         "client-crashed",
-        `the broker ${addressText(at)} and @platformatic/kafka have no version of the request ${name} in common: use Kafka 2.7 or newer`,
+        `the broker ${brokerText(at)} and @platformatic/kafka have no version of the request ${name} in common: use Kafka 2.7 or newer`,
       );
     }
     return chosen;
@@ -194,7 +194,7 @@ export class Cluster {
   }
 
   async #choose(at: Address, name: RequestName, below?: number): Promise<ChosenRequest | null> {
-    const offered = await this.#offered.get(addressText(at), () => this.#askOffered(at));
+    const offered = await this.#offered.get(brokerText(at), () => this.#askOffered(at));
     return chooseRequest(this.#parts.module, offered, name, below);
   }
 
@@ -229,7 +229,7 @@ export class Cluster {
       options,
       address: at,
       ended: () => {
-        this.#offered.forget(addressText(at)); // the broker may be back in another version
+        this.#offered.forget(brokerText(at)); // the broker may be back in another version
         if (!link.isOpen && this.#links.get(name) === link) {
           this.#links.delete(name); // or at another address, again and again
         }
@@ -244,10 +244,5 @@ export class Cluster {
 }
 
 function linkName(at: Address, purpose: Purpose): string {
-  return `${addressText(at)} ${purpose}`;
-}
-
-function addressOf(broker: string): Address {
-  const at = broker.lastIndexOf(":");
-  return { host: broker.slice(0, at), port: Number(broker.slice(at + 1)) };
+  return `${brokerText(at)} ${purpose}`;
 }

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { OpenWait } from "@cdckit/consumer";
-import { type Place, placeOf, settledOrLate } from "@cdckit/driver";
-import { addressText } from "./broker-turns.ts";
+import { brokerText, type Place, placeOf, settledOrLate } from "@cdckit/driver";
 import {
   classicGroup,
   groupSessionTimeoutMs,
@@ -316,7 +315,7 @@ export class ConsumerMember implements GroupMember {
 
   /** The time at which the request was sent counts: a process that was frozen reads an old answer. */
   #acknowledge(sentAt: Moment, at: Address): void {
-    const next = { withinMs: this.#intervalMs, host: addressText(at) };
+    const next = { withinMs: this.#intervalMs, host: brokerText(at) };
     this.#parts.acknowledged(this.#sessionTimeoutMs - msSince(sentAt), next);
   }
 }

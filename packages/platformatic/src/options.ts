@@ -95,7 +95,7 @@ export type PlatformaticLogin =
 
 /** How the brokers are reached. */
 export interface PlatformaticConnection {
-  /** Addresses, `host:port`. */
+  /** Addresses, `host:port`; an IPv6 address in brackets, as in `[::1]:9092`. */
   readonly brokers: readonly string[];
   /** `true`, or options of Node's `tls.connect`: `ca`, `cert`, `key`. */
   readonly ssl?: boolean | TlsOptions;
