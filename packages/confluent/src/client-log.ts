@@ -21,6 +21,11 @@ const error = 3;
 /** The error of a client that has given up may come before the line of its log. So long the line is awaited. */
 const fatalLineDeadlineMs = 1_000;
 
+/** What a line says, without the name of librdkafka's thread. */
+export function textOf({ message }: Pick<ClientLogLine, "message">): string {
+  return message.replace(/^\[thrd:(?:[^[\]]|\[[^\]]*\])*\]:\s*/, "");
+}
+
 /**
  * Writes librdkafka's log to the consumer's logger. What it logs as errors are attempts that it repeats, so they are warnings here: the consumer
  * reports the errors that halt it. A line that repeats is logged with growing gaps. The last line about a failed connection is kept, because
@@ -68,8 +73,9 @@ export class ClientLog {
     }
   }
 
-  line({ severity, fac, message }: ClientLogLine): void {
-    const text = message.replace(/^\[thrd:(?:[^[\]]|\[[^\]]*\])*\]:\s*/, "");
+  line(line: ClientLogLine): void {
+    const { severity, fac } = line;
+    const text = textOf(line);
     if (fac === "FAIL" || fac === "ERROR" || fac === "SASL") {
       this.#lastFailure = text;
     } else if (fac === "FATAL") {

@@ -1,7 +1,7 @@
 import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
 import { bounded, type ConnectionAttempt, explainedByListeners, preflight } from "@cdckit/driver";
 import { BrokerOffsets } from "./broker-offsets.ts";
-import { ClientLog, type ClientLogLine } from "./client-log.ts";
+import { ClientLog, type ClientLogLine, textOf } from "./client-log.ts";
 import { ConfluentDriverError, makeError } from "./errors.ts";
 import { explainFailure, refusal } from "./explain-failure.ts";
 import { loadClient } from "./load-client.ts";
@@ -74,9 +74,13 @@ async function connect(options: ResolvedConfluentOptions, subscription: Subscrip
   });
   refused.catch(() => {}); // it may come when nobody waits any more
   const log = new ClientLog(logger);
+  let isRefused = false;
   const onLine = (line: ClientLogLine): void => {
+    if (isRefused) {
+      return; // the client goes on trying until it may be ended, and its start has failed with what it said before
+    }
     log.line(line);
-    const why = refusal(line.message, brokers);
+    const why = refusal(textOf(line), brokers);
     if (why !== null) {
       refuse(new ConfluentDriverError(why.code, why.detail));
     }
@@ -102,6 +106,7 @@ async function connect(options: ResolvedConfluentOptions, subscription: Subscrip
       throw error;
     }
   } catch (error) {
+    isRefused = true;
     throw await explainedByListeners(explainFailure(error, brokers, log, subscription), attemptOf(options.connection), makeError, signal);
   } finally {
     clearTimeout(unreachable);

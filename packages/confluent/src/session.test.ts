@@ -1,12 +1,12 @@
 import { silentLogger } from "@cdckit/consumer";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { ClientLog, noToken } from "./client-log.ts";
 import { isConfluentDriverError } from "./errors.ts";
 import { resolveConfluentOptions } from "./options.ts";
 import { ConfluentSession, type SessionParts } from "./session.ts";
 
 /** A session that does not run yet, its log, and what it says while no broker is connected. */
-function setUp() {
+function setUp(isAwaited = true) {
   const log = new ClientLog(silentLogger);
   const waits: unknown[] = [];
   const { tuning } = resolveConfluentOptions({ brokers: ["b:1"] });
@@ -21,7 +21,9 @@ function setUp() {
     log,
   } as unknown as SessionParts); // as much as is called
   let failure: unknown = null;
-  session.givenUp.catch((error: unknown) => (failure = error));
+  if (isAwaited) {
+    session.givenUp.catch((error: unknown) => (failure = error));
+  }
   const reported = async (state: "UP" | "DOWN"): Promise<void> => {
     session.reported(JSON.stringify({ brokers: { "b:1/1": { state } } }));
     await Promise.resolve();
@@ -41,6 +43,21 @@ test("a login that is refused while no broker is connected fails the session", a
   await reported("DOWN");
   await reported("DOWN");
   expect(failure()).toMatchObject({ code: "authentication-failed" });
+});
+
+test("a client that is refused before its session listens ends no process: its start was refused already, and nobody waits for the session", async () => {
+  const rejected = vi.fn<(reason: unknown) => void>();
+  process.on("unhandledRejection", rejected);
+  try {
+    const { log, reported } = setUp(false);
+    log.line(refused);
+    await reported("DOWN");
+    await reported("DOWN");
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(rejected).not.toHaveBeenCalled();
+  } finally {
+    process.off("unhandledRejection", rejected);
+  }
 });
 
 test("a login that one broker refused before another was connected is not why the connection is lost later", async () => {

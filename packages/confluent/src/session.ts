@@ -119,6 +119,7 @@ export class ConfluentSession implements DriverSession {
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
+    this.givenUp.catch(() => {}); // nobody may wait for it: a start that was refused leaves its client to itself until that has given up connecting
     const { consumer, makeProducer, brokerOffsets, brokers, subscription, sink, tuning } = parts;
     const { groupId, logger } = subscription;
     const assignments = this.#assignments;
@@ -174,7 +175,6 @@ export class ConfluentSession implements DriverSession {
 
   /** Hears what the connected client says from now on. */
   listen(): void {
-    this.givenUp.catch(() => {}); // nobody may wait for it
     this.#loop.start();
   }
 
