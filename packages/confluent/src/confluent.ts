@@ -19,6 +19,7 @@ import {
 } from "./low-level-client.ts";
 import { type ConfluentConnection, type ConfluentOptions, type ResolvedConfluentOptions, resolveConfluentOptions } from "./options.ts";
 import { adminProperties, consumerProperties, consumerTopicProperties, logsInByToken, producerProperties } from "./properties.ts";
+import type { Throttling } from "./quota-waits.ts";
 import { ConfluentSession } from "./session.ts";
 
 /** An attempt takes a thread of libuv for so long at most, and a process that exits waits for that thread. */
@@ -200,6 +201,7 @@ function clientOf({ module, options, subscription, sink, log, onLine, brokers }:
       }
     });
   }
+  consumer.on("event.throttle", (throttling: Throttling) => session.quotas.throttled(throttling));
   consumer.on("event.stats", ({ message }: { readonly message: string }) => session.reported(message));
   return { consumer, brokerOffsets, session };
 }

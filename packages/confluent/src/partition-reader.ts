@@ -6,6 +6,7 @@ import type { HandOver } from "./hand-over.ts";
 import type { ClientMessage, LowLevelConsumer, TopicPartitionOffset } from "./low-level-client.ts";
 import { MessageBatch } from "./message-batch.ts";
 import type { PartitionControl } from "./partition-control.ts";
+import type { QuotaWaits } from "./quota-waits.ts";
 
 export interface PartitionReaderParts {
   readonly consumer: LowLevelConsumer;
@@ -16,6 +17,8 @@ export interface PartitionReaderParts {
   readonly control: PartitionControl;
   readonly handOver: HandOver;
   readonly topicCheck: Pick<TopicCheck<Held>, "look" | "isStill">;
+  /** Partitions of which a quota lets nothing come. */
+  readonly quotas: Pick<QuotaWaits, "end">;
   readonly fail: (error: Error) => void;
 }
 
@@ -72,6 +75,7 @@ export class PartitionReader {
 
   #give(held: Held, messages: readonly ClientMessage[], nextOffset: number): void {
     held.next = nextOffset;
+    this.#parts.quotas.end(held);
     this.#parts.handOver.take(new MessageBatch(held.assignment, messages, nextOffset, this.#highWatermark(held, nextOffset)), held);
   }
 

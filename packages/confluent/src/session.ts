@@ -43,6 +43,7 @@ import type { ResolvedConfluentOptions } from "./options.ts";
 import type { MakeProducer } from "./own-producer.ts";
 import { PartitionControl } from "./partition-control.ts";
 import { PartitionReader } from "./partition-reader.ts";
+import { QuotaWaits } from "./quota-waits.ts";
 import { ReplacedConnections } from "./replaced-connections.ts";
 import { ReturnedTopics } from "./returned-topics.ts";
 import { statisticsIntervalMs } from "./properties.ts";
@@ -96,6 +97,7 @@ export class ConfluentSession implements DriverSession {
   readonly #unreadableBatches: UnreadableBatches = new UnreadableBatches();
   /** Partitions without a leader. librdkafka waits for one in silence. */
   readonly #leaderless: PartitionWaits;
+  readonly quotas: QuotaWaits;
   #watch: TopicWatch | undefined;
   readonly #topicCheck: TopicCheck<Held>;
   #topics: readonly string[] = [];
@@ -134,6 +136,7 @@ export class ConfluentSession implements DriverSession {
     });
     this.#replacedConnections = new ReplacedConnections((why) => sink.reconnected?.(why));
     this.#leaderless = new PartitionWaits({ sink, what: "the leader", host: brokers });
+    this.quotas = new QuotaWaits(sink, brokers, assignments);
     this.#givingUp = new GivingUp({ sink, assignments, control: this.#control, isOver: () => this.#isOver });
     this.#writer = new Writer(makeProducer, ended);
     this.#transactions = new Transactions({ groupId, consumer, makeProducer, brokerOffsets, assignments, ended });
@@ -170,6 +173,7 @@ export class ConfluentSession implements DriverSession {
       control: this.#control,
       handOver: this.#handOver,
       topicCheck: this.#topicCheck,
+      quotas: this.quotas,
     });
   }
 
@@ -267,6 +271,7 @@ export class ConfluentSession implements DriverSession {
   reported(text: string): void {
     const report = this.#isOver ? null : readReport(text);
     if (report !== null) {
+      this.quotas.take(report.leaders);
       this.#lease.take(report);
       this.#control.retry();
       this.#replacedConnections.take(report);

@@ -1,3 +1,4 @@
+import { placeOf } from "@cdckit/driver";
 import { expect, test } from "vitest";
 import { readReport } from "./statistics.ts";
 
@@ -11,5 +12,9 @@ test("a report names the partitions without a leader and those that are not fetc
   expect(readReport(JSON.stringify({ topics: { rows: { partitions } } }))).toMatchObject({
     leaderless: [{ topic: "rows", partition: 1 }],
     stopped: [{ topic: "rows", partition: 2 }],
+    leaders: new Map([
+      [placeOf("rows", 0), 2],
+      [placeOf("rows", 2), 1],
+    ]),
   });
 });

@@ -1,4 +1,4 @@
-import type { Place } from "@cdckit/driver";
+import { type Place, placeOf } from "@cdckit/driver";
 
 /** The part of librdkafka's statistics that is used here, by its names: https://github.com/confluentinc/librdkafka/blob/master/STATISTICS.md */
 interface Statistics {
@@ -51,6 +51,8 @@ export interface Report {
   readonly stopped: readonly Place[];
   /** Partitions of which librdkafka knows no leader. */
   readonly leaderless: readonly Place[];
+  /** The ids of the brokers that lead the others, by `placeOf`. */
+  readonly leaders: ReadonlyMap<string, number>;
 }
 
 /** As librdkafka writes it. It has a partition of this number, too, for records whose partition is not known yet. */
@@ -76,7 +78,20 @@ export function readReport(text: string): Report | null {
     connections: brokers.map(([name, { req_timeouts = 0, disconnects = 0 }]) => ({ name, timeouts: req_timeouts, disconnects })),
     stopped: placesIn(statistics, ({ fetch_state }) => fetch_state === "none" || fetch_state === "stopped"),
     leaderless: placesIn(statistics, ({ leader }) => leader === none),
+    leaders: leadersIn(statistics),
   };
+}
+
+function leadersIn({ topics = {} }: Statistics): ReadonlyMap<string, number> {
+  const leaders = new Map<string, number>();
+  for (const [topic, { partitions = {} }] of Object.entries(topics)) {
+    for (const [partition, { leader = none }] of Object.entries(partitions)) {
+      if (Number(partition) !== none && leader !== none) {
+        leaders.set(placeOf(topic, Number(partition)), leader);
+      }
+    }
+  }
+  return leaders;
 }
 
 function placesIn({ topics = {} }: Statistics, matches: (partition: PartitionStatistics) => boolean): readonly Place[] {

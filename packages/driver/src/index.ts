@@ -49,6 +49,7 @@ export { brokerText, hostAndPort } from "./broker-address.ts";
 export type { HostAndPort } from "./broker-address.ts";
 export { didYouMean } from "./did-you-mean.ts";
 export { isError } from "./is-error.ts";
+export { quotaError } from "./quota-error.ts";
 export { isObject, OptionChecks } from "./option-checks.ts";
 export type { GivenOptions } from "./option-checks.ts";
 export { maxInt32, numberOptions, optionalNumber } from "./number-options.ts";

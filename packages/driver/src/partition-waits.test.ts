@@ -58,3 +58,11 @@ test.each([
   waits.failed(first, "late");
   expect(open.size).toBe(0);
 });
+
+test("an attempt after which nothing comes for a second or longer, as is known, is a wait at once", () => {
+  const { open, first, waits } = setUp();
+  waits.failed(first, "a short pause", 999);
+  expect(open.size).toBe(0);
+  waits.failed(first, "a quota", 70_000);
+  expect([...open.values()]).toEqual(["a quota"]);
+});

@@ -30,15 +30,18 @@ export class PartitionWaits {
     this.#parts = parts;
   }
 
-  /** One more attempt failed, and another one follows. The wait begins if they have failed for a second. */
-  failed(held: HeldPartition, cause: unknown): void {
+  /**
+   * One more attempt failed, and another one follows. The wait begins if they have failed for a second, or at once if it is known that nothing comes for
+   * as long: `lastsMs`.
+   */
+  failed(held: HeldPartition, cause: unknown, lastsMs: number = 0): void {
     if (held.isGoing || held.isOver) {
       return;
     }
     const nowMs = performance.now();
     const failing = this.#failing.get(held) ?? { sinceMs: nowMs, wait: undefined };
     this.#failing.set(held, failing);
-    if (nowMs - failing.sinceMs >= passingMs) {
+    if (Math.max(lastsMs, nowMs - failing.sinceMs) >= passingMs) {
       failing.wait ??= this.#open(held);
       failing.wait?.failed(cause);
     }

@@ -6,6 +6,7 @@ import {
   missingAt,
   type PartitionWaits,
   type Place,
+  quotaError,
   resumeOrFail,
   type StillHeld,
   whileHeld,
@@ -19,6 +20,7 @@ import type { Heartbeats } from "./heartbeat.ts";
 import { Fetched } from "./fetched.ts";
 import type { PartitionControl } from "./partition-control.ts";
 import type { TopicRecheck } from "./topic-recheck.ts";
+import type { AskedRecords } from "./wire/fetch-request.ts";
 import type { KeptFetch, KeptFetches } from "./wire/kept-fetches.ts";
 
 export interface PartitionReaderParts {
@@ -35,7 +37,7 @@ export interface PartitionReaderParts {
   readonly kept: Pick<KeptFetches, "take">;
   /** What batches may become, and decompressions of the application's own. */
   readonly decompression: DecompressOptions;
-  /** Gets partitions whose offset is out of range for one broker, and not for the others. */
+  /** Gets partitions whose offset is out of range for one broker, and not for the others; and those of which a quota lets nothing come. */
   readonly waits: Pick<PartitionWaits, "failed" | "end">;
   /** A partition that was asked for again, and whose offset has not been out of range for so long, is waited for no longer. */
   readonly quietMs: number;
@@ -51,9 +53,27 @@ const askAgainAfterMs = 200;
 /** Takes what kafkajs has fetched, if it was fetched at the end of the last batch: kafkajs itself goes on anywhere after an offset that is gone. */
 export class PartitionReader {
   readonly #parts: PartitionReaderParts;
+  /** Partitions of which nothing came because of a quota, and nothing has since. */
+  readonly #throttled = new WeakSet<Held>();
 
   constructor(parts: PartitionReaderParts) {
     this.#parts = parts;
+  }
+
+  /** A broker has sent nothing of these. If it wants a pause, that is because of a quota, and no error says so. */
+  cameEmpty(asked: AskedRecords["offsets"], throttleMs: number): void {
+    const { assignments, waits } = this.#parts;
+    for (const [topic, partitions] of asked) {
+      for (const partition of partitions.keys()) {
+        const held = assignments.at(topic, partition);
+        if (held !== undefined && throttleMs > 0) {
+          this.#throttled.add(held);
+          waits.failed(held, quotaError(makeError, { topic, partition }, throttleMs), throttleMs);
+        } else if (held !== undefined && this.#throttled.delete(held)) {
+          waits.end(held); // it is read to its end
+        }
+      }
+    }
   }
 
   /** A batch of kafkajs: one record, which stands for what was fetched. */
@@ -124,6 +144,7 @@ export class PartitionReader {
       await heartbeats.during(this.#investigate(held, still, "warn"));
       return;
     }
+    this.#throttled.delete(held);
     waits.end(held);
     const fetched = new Fetched(kept, held.assignment, decompression);
     const preparation = fetched.prepare();

@@ -114,6 +114,7 @@ export class KafkaJsSession implements DriverSession {
     });
     this.#starter = this.#makeStarter();
     this.#reader = this.#makeReader();
+    parts.kept.cameEmpty = (asked, throttleMs) => this.#reader.cameEmpty(asked, throttleMs);
     this.#watch = this.#makeWatch();
   }
 

@@ -1,5 +1,5 @@
 import type { DriverSink, Subscription } from "@cdckit/consumer";
-import { type DriverError, isRead, PartitionWaits, type Place, type TopicCheck } from "@cdckit/driver";
+import { isRead, PartitionWaits, type Place, quotaError, type TopicCheck } from "@cdckit/driver";
 import type { Held, HeldPartitions } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import type { Cluster } from "./cluster.ts";
@@ -84,16 +84,9 @@ export function createReading({
     tuning,
     logger,
     take: (held, fetched, fromOffset) => reader.take(held, fetched, fromOffset),
-    throttled: (held, throttleMs) => waits.failed(held, quotaError(held, throttleMs)),
+    throttled: (held, throttleMs) => waits.failed(held, quotaError(makeError, held.assignment, throttleMs), throttleMs),
     otherTopic: () => void reader.recheck(),
     answered,
   });
   return { leaders, fetcher, handOver };
-}
-
-function quotaError({ assignment: { topic, partition } }: Held, throttleMs: number): DriverError<string> {
-  const what = `the quota of the client is used up: its broker sends nothing of ${topic}[${partition}], and is asked again after ${throttleMs} ms`;
-  const advice =
-    "A batch larger than what the quota lets pass in ten seconds never comes: raise consumer_byte_rate, or let producers write smaller batches";
-  return makeError("partition-unavailable", `${what}. ${advice}`);
 }

@@ -24,6 +24,8 @@ export interface HandedOn {
   readonly response: Buffer;
   /** Whether all records in it were replaced, no partition has an error, the broker asks for no pause, and there is more to fetch. */
   readonly hasMore: boolean;
+  /** How long the broker wants to be asked nothing, because the quota of the client is used up; 0 if it is not. */
+  readonly throttleMs: number;
 }
 
 /**
@@ -43,8 +45,8 @@ export function replaceRecords(
   const reader = new WireReader(response, bodyAt);
   const parts: Buffer[] = [];
   let taken = 0;
-  let isClean = (version >= 1 ? reader.int32() : 0) === 0; // throttle time
-  isClean = (version >= 7 ? reader.int16() : 0) === 0 && isClean; // error code
+  const throttleMs = version >= 1 ? reader.int32() : 0;
+  let isClean = (version >= 7 ? reader.int16() : 0) === 0 && throttleMs === 0; // error code
   reader.skip(version >= 7 ? 4 : 0); // session id
   let hasMore = false;
   for (let topics = reader.count(2 + 4); topics > 0; topics--) {
@@ -77,7 +79,8 @@ export function replaceRecords(
     }
   }
   reader.end();
-  return { response: taken === 0 ? response : Buffer.concat([...parts, response.subarray(taken)]), hasMore: hasMore && isClean };
+  const handedOn = taken === 0 ? response : Buffer.concat([...parts, response.subarray(taken)]);
+  return { response: handedOn, hasMore: hasMore && isClean, throttleMs };
 }
 
 function noteRefusal(errorCode: number, topic: string, refused: (topic: string) => void): void {

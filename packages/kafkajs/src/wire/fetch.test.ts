@@ -115,10 +115,11 @@ test.each(versions.map(Number))(
       { partition: 3, errorCode: 0, records: Buffer.alloc(0) },
       { partition: 4, errorCode: 1, records: null },
     ]);
-    const { response: handedOn } = replaceRecords(frame, 8, request as never, (fetched) => {
+    const { response: handedOn, throttleMs } = replaceRecords(frame, 8, request as never, (fetched) => {
       taken.push(fetched);
       return kept.keep("b:9092", { ...fetched, unpackedTo: () => {} }, version);
     });
+    expect(throttleMs).toBe(version >= 1 ? 250 : 0);
     const abortedTransactions = version >= 4 ? [{ producerId: 55n, firstOffset: 8n }] : [];
     expect(taken).toEqual([
       {
