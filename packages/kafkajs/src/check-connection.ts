@@ -18,10 +18,12 @@ const connectionOptions = [
   "connectTo",
 ] as const;
 const retryOptions = ["maxRetryTime", "initialRetryTime", "factor", "multiplier", "retries", "restartOnFailure"] as const;
-/** kafkajs' options that the driver sets itself, each with the reason. */
+/** What other drivers take, and kafkajs' options that the driver sets itself, each with the reason. */
 const ownOptions: Readonly<Record<string, string>> = Object.freeze({
   logLevel: "kafkajs' log goes to the consumer's logger, which has a level",
   logCreator: "kafkajs' log goes to the consumer's logger",
+  groupInstanceId: "kafkajs joins groups without a group.instance.id; the drivers platformatic and confluent have it",
+  groupProtocol: "kafkajs speaks the classic protocol of groups alone; the drivers platformatic and confluent have both",
   socketFactory: "the driver makes the sockets, so that it can end them; pass kafkajs({ kafka }) with a client of your own",
 });
 

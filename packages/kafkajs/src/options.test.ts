@@ -63,6 +63,8 @@ describe("options of the kafkajs driver", () => {
       { brokers: ["b:9092"], codecs: { gzip: true } },
       "expected codecs.gzip to be a function, found boolean",
     ],
+    ["a static member", { brokers: ["b:9092"], groupInstanceId: "a" }, "groupInstanceId is not taken: kafkajs joins groups without a"],
+    ["a protocol of groups", { brokers: ["b:9092"], groupProtocol: "consumer" }, "groupProtocol is not taken: kafkajs speaks the classic"],
     ["sockets of one's own", { brokers: ["b:9092"], socketFactory: () => {} }, "socketFactory is not taken: the driver makes the sockets"],
     [
       "an unknown mechanism",
