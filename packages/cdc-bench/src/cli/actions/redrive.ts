@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
 import { BenchError } from "../../bench-error.ts";
 import { exitCodes, type ExitCode } from "../../exit-codes.ts";
 import { type Cluster, openCluster } from "../../load/cluster.ts";
 import { type ClusterConnection, createClusterDriver } from "../../load/connection.ts";
 import { connectingPhase } from "../../load/source.ts";
-import { asksOfFailure, everything, type RedriveFilter } from "../../redrive/redrive-filter.ts";
+import { asksOfFailure, everything } from "../../redrive/redrive-filter.ts";
+import { groupOf } from "../../redrive/redrive-group.ts";
 import { RedrivePlan } from "../../redrive/redrive-plan.ts";
 import { doneText, redriveJson, redrivePhase, type RedriveReport, redriveText } from "../../redrive/redrive-report.ts";
 import { type DeadLetterPartition, redriveSessionMs, RedriveRun } from "../../redrive/redrive-run.ts";
@@ -103,16 +103,6 @@ async function partitionsOf(cluster: Cluster, topic: string, groupId: string): P
     throw new BenchError("too-few-messages", `group ${groupId} has been through all of ${topic}: --group NAME begins anew.`);
   }
   return partitions;
-}
-
-/** One progress for each selection: what another filter left is not taken for done. */
-function groupOf(topic: string, to: string | null, filter: RedriveFilter): string {
-  const isEntireTopic = to === null && JSON.stringify(filter) === JSON.stringify(everything);
-  const selection = createHash("sha256")
-    .update(JSON.stringify([to, filter]))
-    .digest("hex")
-    .slice(0, 8);
-  return `cdc-bench-redrive-${topic}${isEntireTopic ? "" : `-${selection}`}`;
 }
 
 function endOf({ aborted, tally, deadLetterTopic, groupId }: RedriveReport): ExitCode {
