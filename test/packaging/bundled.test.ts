@@ -30,11 +30,19 @@ consumer.on("t", { create: ({ after }) => { console.log(after.id); void consumer
 consumer.run().then(() => { try { bundledRecordings(); } catch (error) { console.log(error.message); } });
 `;
 
+/** A service with workers in one file. */
+const threads = `
+import { createConsumer } from "@cdckit/consumer";
+const module = "file:///no-such-module.mjs";
+createConsumer({ workers: 1, module, groupId: "g", topics: ["t"], logger: false }).run().catch((error) => console.log(error.message));
+`;
+
 let dir: string;
 beforeAll(() => {
   dir = mkdtempSync(join(here, ".bundled-"));
   writeFileSync(join(dir, "service.mjs"), service);
   writeFileSync(join(dir, "handler-test.mjs"), handlerTest);
+  writeFileSync(join(dir, "threads.mjs"), threads);
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -69,6 +77,14 @@ test.each<[string, BuildOptions]>([
 ])("a bundle of a handler's test, %s, runs, and says where the recordings are that it does not have", async (file, options) => {
   const said = await saidBy(file, { entryPoints: [join(dir, "handler-test.mjs")], ...options });
   expect(said).toBe("1\nthe recordings are files of @cdckit/testkit: leave it out of the bundle (esbuild: --external:@cdckit/testkit)\n");
+});
+
+test.each<[string, BuildOptions]>([
+  ["threads.bundle.cjs", { format: "cjs" }],
+  ["threads.bundle.mjs", { format: "esm", banner }],
+])("a bundle of workers, %s, says that the program of the threads is not in it, and what to leave out", async (file, options) => {
+  const said = await saidBy(file, { entryPoints: [join(dir, "threads.mjs")], ...options });
+  expect(said).toMatch(/^\[worker-failed\] .*--external:@cdckit\/consumer/);
 });
 
 test.each<[string, string, BuildOptions]>([

@@ -26,9 +26,15 @@ export interface WorkerThreadParts {
 /** How long a thread may live on when its module is closed. What keeps it alive then has been forgotten: nobody waits for a timer of an hour. */
 const leftOpenMs = 1_000;
 
+const leaveOut = "its program lies beside @cdckit/consumer: leave that package out of the bundle (esbuild: --external:@cdckit/consumer)";
+
 /** The compiled program lies beside the compiled module. Asked when a thread starts: a bundle to CommonJS has no address of its own. */
 function programUrl(): URL {
-  return new URL("./worker-program.js", import.meta.url);
+  const { url } = import.meta as { readonly url?: string };
+  if (url === undefined) {
+    throw new Error(leaveOut);
+  }
+  return new URL("./worker-program.js", url);
 }
 
 /** One thread, and the member of the group on it, as the thread that has started it sees them. */
@@ -202,7 +208,5 @@ export class WorkerThread {
 
 /** Of an error that no consumer has reported. A bundler that does not know of the program leaves it out. */
 function whereOf(error: unknown): string {
-  return toError(error).message.includes("worker-program.js")
-    ? "cannot load its program, which lies beside @cdckit/consumer: leave that package out of the bundle"
-    : "failed outside of its consumer";
+  return toError(error).message.includes("worker-program.js") ? `cannot be started: ${leaveOut}` : "failed outside of its consumer";
 }
