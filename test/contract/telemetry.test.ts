@@ -94,6 +94,31 @@ describe("OpenTelemetry", () => {
     expect(names).toContainEqual(["cdc.event.lag", "s"]);
   });
 
+  test("gets its spans although the meter throws, and its figures although the tracer does", async () => {
+    const fails = (): never => {
+      throw new Error("no exporter");
+    };
+    const counted: number[] = [];
+    const meter = (add: (value: number) => unknown): object => ({
+      getMeter: () => ({ createCounter: () => ({ add }), createHistogram: () => ({ record: add }) }),
+    });
+    const spansAlone = { ...opentelemetry, metrics: meter(fails) } as never;
+    const figuresAlone = {
+      ...opentelemetry,
+      trace: Object.assign(Object.create(opentelemetry.trace) as object, { getTracer: () => ({ startSpan: fails }) }),
+      metrics: meter((value) => counted.push(value)),
+    } as never;
+    for (const api of [spansAlone, figuresAlone]) {
+      const consumer = await consume({ telemetry: { opentelemetry: api } }, (made, stop) =>
+        made.on("*", threeTimes(stop, () => {}) as never),
+      );
+      expect(consumer.health()).toMatchObject({ counts: { handled: 3 } });
+      expect(consumer.health().reasons).toContainEqual(expect.stringMatching(/^telemetry failed \d+ times/));
+    }
+    expect(spans.getFinishedSpans()).toHaveLength(3); // of the first run
+    expect(counted).toHaveLength(9); // calls, times and lags of the second one
+  });
+
   test("keeps figures of so many tables apart, whatever names come, and spans with each", async () => {
     const driver = memory({ topics: { many: 1 } });
     const tables = Array.from({ length: 1_003 }, (_, i) => `table_${i}`);

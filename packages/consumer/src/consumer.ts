@@ -422,10 +422,11 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
 
 function observerOf({ telemetry, groupId, clock, userFunctions }: ResolvedConsumerOptions): HandlerObserver {
   const { opentelemetry } = telemetry;
+  const lookOn = <T>(call: () => T): T | undefined => userFunctions.lookOn("telemetry", call);
   const spans =
     opentelemetry === undefined
       ? null
-      : callUser("telemetry.opentelemetry", () => new OpenTelemetryObserver(opentelemetry, groupId, () => clock.wallMs()));
+      : callUser("telemetry.opentelemetry", () => new OpenTelemetryObserver(opentelemetry, groupId, () => clock.wallMs(), lookOn));
   return new HandlerObserver(groupId, clock, spans, userFunctions);
 }
 

@@ -52,21 +52,29 @@ const maxTables = 1_000;
 const anyOther = "_OTHER";
 const boundariesS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
-/** Reports handler calls to OpenTelemetry. Of what a handler throws, only the type is reported: the message may hold a row. */
+/** Calls what may throw. Undefined if it has thrown. */
+type LookOn = <T>(call: () => T) => T | undefined;
+
+/**
+ * Reports handler calls to OpenTelemetry. Of what a handler throws, only the type is reported: the message may hold a row. Whoever exports figures
+ * may fail where spans do not: neither takes the other away.
+ */
 export class OpenTelemetryObserver implements Telemetry {
   readonly #api: OpenTelemetryApi;
   readonly #groupId: string;
   readonly #wallMs: () => number;
+  readonly #lookOn: LookOn;
   readonly #tracer: OpenTelemetryTracer;
   readonly #consumed: ReturnType<OpenTelemetryMeter["createCounter"]>;
   readonly #duration: ReturnType<OpenTelemetryMeter["createHistogram"]>;
   readonly #lag: ReturnType<OpenTelemetryMeter["createHistogram"]>;
   readonly #tables = new Set<string>();
 
-  constructor(api: OpenTelemetryApi, groupId: string, wallMs: () => number) {
+  constructor(api: OpenTelemetryApi, groupId: string, wallMs: () => number, lookOn: LookOn) {
     this.#api = api;
     this.#groupId = groupId;
     this.#wallMs = wallMs;
+    this.#lookOn = lookOn;
     this.#tracer = api.trace.getTracer(scope);
     const meter = api.metrics.getMeter(scope);
     const advice = { explicitBucketBoundaries: boundariesS };
@@ -92,23 +100,26 @@ export class OpenTelemetryObserver implements Telemetry {
     const [first] = events;
     const topic = first?.record.topic ?? "";
     const common = this.#attributesOf(topic, events);
-    const span = this.#startSpan(topic, subject, common);
-    const active = this.#api.trace.setSpan(this.#api.context.active() as never, span as never);
+    const span = this.#lookOn(() => this.#startSpan(topic, subject, common));
     const ofFigures = this.#withKnownTable(common);
-    this.#consumed.add(isMany(subject) ? subject.length : 1, ofFigures);
-    this.#recordLag(first, ofFigures);
+    this.#lookOn(() => this.#consumed.add(isMany(subject) ? subject.length : 1, ofFigures));
+    this.#lookOn(() => this.#recordLag(first, ofFigures));
     return {
-      run: <T>(handle: () => T): T => this.#api.context.with(active as never, handle) as T,
+      run: <T>(handle: () => T): T => (span === undefined ? handle() : this.#within(span, handle)),
       end: (durationMs, error) => {
         const failed = error === null ? {} : { "error.type": errorType(error) };
-        this.#duration.record(durationMs / 1_000, { ...ofFigures, ...failed });
-        if (error !== null) {
-          span.setStatus({ code: statusError }); // no message: a handler's error may hold a row
-          span.setAttribute("error.type", errorType(error));
+        this.#lookOn(() => this.#duration.record(durationMs / 1_000, { ...ofFigures, ...failed }));
+        if (span !== undefined && error !== null) {
+          this.#lookOn(() => markFailed(span, error));
         }
-        span.end();
+        span?.end();
       },
     };
+  }
+
+  #within<T>(span: OpenTelemetrySpan, handle: () => T): T {
+    const { context, trace } = this.#api;
+    return context.with(trace.setSpan(context.active() as never, span as never) as never, handle) as T; // it returns what `handle` returns
   }
 
   /**
@@ -194,6 +205,11 @@ function ofMessage({ kind, record }: CdcEvent): Attributes {
     "messaging.kafka.offset": Number(record.offset),
     ...(kind === "tombstone" ? { "messaging.kafka.message.tombstone": true } : {}),
   };
+}
+
+function markFailed(span: OpenTelemetrySpan, error: unknown): void {
+  span.setStatus({ code: statusError }); // no message: a handler's error may hold a row
+  span.setAttribute("error.type", errorType(error));
 }
 
 function errorType(error: unknown): string {
