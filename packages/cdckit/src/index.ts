@@ -162,6 +162,7 @@ export type {
   RegistryClock,
   RegistryDialect,
   RegistryErrorOptions,
+  RegistryLogin,
   RegistryOptions,
   RegistryPing,
   RegistryRetryOptions,

@@ -2,37 +2,53 @@ import { inspect } from "node:util";
 import { RegistryError } from "./errors.ts";
 import { isError } from "./is-error.ts";
 
-/** Credentials: a user name and a password, a token, or a function that returns a token. The function is called before every request. */
+/**
+ * Credentials: a user name and a password, a token, or a function that returns one of both. The function is called before every request, so that it
+ * may give others after a rotation. While the registry refuses what it gives (401), it is asked again as after an outage.
+ */
 export type RegistryAuth =
-  | { readonly basic: { readonly username: string; readonly password: string } }
+  | { readonly basic: RegistryLogin | (() => RegistryLogin | Promise<RegistryLogin>) }
   | { readonly bearer: string | (() => string | Promise<string>) };
+
+/** A user name and its password. */
+export interface RegistryLogin {
+  /** Without a colon. */
+  readonly username: string;
+  /** It is never logged. */
+  readonly password: string;
+}
 
 // A shorter secret is found in messages by chance, and hiding it protects nothing.
 const minSecretChars = 4;
 
-// A request under way has one of the last tokens. All of them would fill the memory of a process that lives long.
-const maxFreshTokens = 16;
+// A request under way has one of the last credentials. All of them would fill the memory of a process that lives long.
+const maxFreshCredentials = 16;
 
 /** One address of a registry, with the credentials for it. No field, no message and no `inspect` shows the credentials. */
 export class Endpoint {
   /** The address without userinfo and without a slash at its end. */
   readonly url: string;
+  /** The option whose function gives the credentials; null if they never change. */
+  readonly credentialFunction: "auth.basic" | "auth.bearer" | null;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #authorize: () => Promise<string | undefined>;
   readonly #secrets = new Set<string>();
-  readonly #freshTokens = new Set<string>();
+  /** Header to the secrets in it, the last ones that functions gave. */
+  readonly #fresh = new Map<string, readonly string[]>();
 
   constructor(address: string | URL, auth: RegistryAuth | undefined, headers: Readonly<Record<string, string>> = {}) {
     const parsed = parseAddress(address);
     this.url = `${parsed.origin}${parsed.pathname}`.replace(/\/+$/, "");
     this.#headers = checkHeaders(headers);
-    this.#authorize = this.#authorization(soleAuth(auth, authOfUserinfo(parsed), headers));
+    const sole = soleAuth(auth, authOfUserinfo(parsed), headers);
+    this.credentialFunction = functionOf(sole);
+    this.#authorize = this.#authorization(sole);
     for (const value of Object.values(headers)) {
       this.#hide(value);
     }
   }
 
-  /** The headers of one request. If a function makes tokens, it is called for each request. */
+  /** The headers of one request. If a function gives the credentials, it is called for each request. */
   async requestHeaders(): Promise<Record<string, string>> {
     const authorization = await this.#authorize();
     return authorization === undefined ? { ...this.#headers } : { ...this.#headers, authorization };
@@ -41,7 +57,7 @@ export class Endpoint {
   /** The error as a cause that may be shown: the error itself, or a replacement if anything in it holds one of our secrets. */
   safeCause(error: unknown): unknown {
     const shown = inspect(error, { depth: 10, showHidden: true, maxStringLength: null, maxArrayLength: null });
-    for (const secret of [...this.#secrets, ...this.#freshTokens]) {
+    for (const secret of [...this.#secrets, ...[...this.#fresh.values()].flat()]) {
       if (shown.includes(secret)) {
         return new Error("the cause is withheld because it held credentials");
       }
@@ -54,15 +70,23 @@ export class Endpoint {
       return async () => undefined;
     }
     if ("basic" in auth) {
-      const header = this.#basicHeader(auth.basic.username, auth.basic.password);
+      const { basic } = auth;
+      if (typeof basic === "function") {
+        return async () => this.#rememberFresh(loginHeader(await this.#fresherLogin(basic)));
+      }
+      const wrong = wrongInLogin(basic);
+      if (wrong !== null) {
+        throw new TypeError(`auth.basic${wrong}`);
+      }
+      const { header, secrets } = loginHeader(basic);
+      secrets.forEach((secret) => this.#hide(secret));
       return async () => header;
     }
     const { bearer } = auth;
     if (typeof bearer === "function") {
       return async () => {
-        const token = await this.#freshToken(bearer);
-        this.#hideFresh(token);
-        return `Bearer ${token}`;
+        const token = await this.#fresherToken(bearer);
+        return this.#rememberFresh({ header: `Bearer ${token}`, secrets: [token] });
       };
     }
     if (!isToken(bearer)) {
@@ -72,29 +96,17 @@ export class Endpoint {
     return async () => `Bearer ${bearer}`;
   }
 
-  #basicHeader(username: string, password: string): string {
-    if (typeof username !== "string" || typeof password !== "string") {
-      throw new TypeError("auth.basic must have a username and a password, both of them text");
+  async #fresherLogin(give: () => RegistryLogin | Promise<RegistryLogin>): Promise<RegistryLogin> {
+    const login = await this.#fromFunction("auth.basic", give);
+    if (wrongInLogin(login) !== null) {
+      const detail = `auth.basic must return { username, password }, both of them text, and no colon in the user name, to ask ${this.url}`;
+      throw new RegistryError("refused", detail, { url: this.url });
     }
-    if (username.includes(":")) {
-      throw new TypeError("auth.basic.username must not contain a colon, which ends the user name on the wire");
-    }
-    const encoded = Buffer.from(`${username}:${password}`, "utf8").toString("base64");
-    for (const secret of [username, password, encoded, encodeURIComponent(username), encodeURIComponent(password)]) {
-      this.#hide(secret);
-    }
-    return `Basic ${encoded}`;
+    return login as RegistryLogin; // checked in the lines before
   }
 
-  async #freshToken(bearer: () => string | Promise<string>): Promise<string> {
-    let token: unknown;
-    try {
-      token = await bearer();
-    } catch (error) {
-      // Its message and fields are the user's own, and may hold a client secret. Only its name is passed on.
-      const name = isError(error) ? error.name : typeof error;
-      throw new RegistryError("unavailable", `auth.bearer failed with ${name} before ${this.url} could be asked`, { url: this.url });
-    }
+  async #fresherToken(give: () => string | Promise<string>): Promise<string> {
+    const token = await this.#fromFunction("auth.bearer", give);
     // fetch would refuse such a header too, but would quote the token in its message.
     if (!isToken(token)) {
       throw new RegistryError("refused", `auth.bearer must return ${tokenInWords} to ask ${this.url}`, { url: this.url });
@@ -102,16 +114,27 @@ export class Endpoint {
     return token;
   }
 
-  #hideFresh(token: string): void {
-    if (token.length < minSecretChars) {
-      return;
+  async #fromFunction(option: string, give: () => unknown): Promise<unknown> {
+    try {
+      return await give();
+    } catch (error) {
+      // Its message and fields are the user's own, and may hold a client secret. Only its name is passed on.
+      const name = isError(error) ? error.name : typeof error;
+      throw new RegistryError("unavailable", `${option} failed with ${name} before ${this.url} could be asked`, { url: this.url });
     }
-    this.#freshTokens.delete(token); // a token that is used again is the last one again
-    this.#freshTokens.add(token);
-    if (this.#freshTokens.size > maxFreshTokens) {
-      const [oldest] = this.#freshTokens;
-      this.#freshTokens.delete(oldest as string); // the set is not empty
+  }
+
+  #rememberFresh({ header, secrets }: Credential): string {
+    this.#fresh.delete(header); // what is used again is the last one again
+    this.#fresh.set(
+      header,
+      secrets.filter((secret) => secret.length >= minSecretChars),
+    );
+    if (this.#fresh.size > maxFreshCredentials) {
+      const [oldest] = this.#fresh.keys();
+      this.#fresh.delete(oldest as string); // the map is not empty
     }
+    return header;
   }
 
   #hide(secret: string): void {
@@ -119,6 +142,35 @@ export class Endpoint {
       this.#secrets.add(secret);
     }
   }
+}
+
+interface Credential {
+  readonly header: string;
+  readonly secrets: readonly string[];
+}
+
+function functionOf(auth: RegistryAuth | undefined): Endpoint["credentialFunction"] {
+  if (auth === undefined) {
+    return null;
+  }
+  if ("basic" in auth) {
+    return typeof auth.basic === "function" ? "auth.basic" : null;
+  }
+  return typeof auth.bearer === "function" ? "auth.bearer" : null;
+}
+
+/** What of it is wrong, as the end of a sentence whose subject is `auth.basic`; null if nothing is. */
+function wrongInLogin(login: unknown): string | null {
+  const { username, password } = (login ?? {}) as Partial<Record<keyof RegistryLogin, unknown>>;
+  if (typeof username !== "string" || typeof password !== "string") {
+    return " must have a username and a password, both of them text, or be a function that returns them";
+  }
+  return username.includes(":") ? ".username must not contain a colon, which ends the user name on the wire" : null;
+}
+
+function loginHeader({ username, password }: RegistryLogin): Credential {
+  const encoded = Buffer.from(`${username}:${password}`, "utf8").toString("base64");
+  return { header: `Basic ${encoded}`, secrets: [username, password, encoded, encodeURIComponent(username), encodeURIComponent(password)] };
 }
 
 function parseAddress(address: string | URL): URL {

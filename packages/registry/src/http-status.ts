@@ -21,6 +21,12 @@ export function failureOfStatus(answer: HttpAnswer, endpoint: Endpoint, question
     const advice = question.missingHint ?? "is this the registry that the producer wrote to";
     return new RegistryError("not-found", `${url} does not have ${question.what} (${statusText}): ${advice}`, about);
   }
+  const { credentialFunction } = endpoint;
+  if (status === 401 && credentialFunction !== null) {
+    // The function may give others a moment later: a rotation reaches the registry and whoever keeps the secret at two times.
+    const detail = `${url} refused the credentials that the function ${credentialFunction} gave, when it was asked for ${question.what} (${statusText}): if they were replaced, it must give the new ones`;
+    return new RegistryError("unavailable", detail, about);
+  }
   if (isTransient(status)) {
     return new RegistryError("unavailable", `${url} could not answer ${question.what} (${statusText}): ask again later`, about);
   }
@@ -44,7 +50,7 @@ export function isTransient(status: number): boolean {
 
 function adviceWhenRefused(status: number, url: string): string {
   if (status === 401) {
-    return "the credentials are missing or wrong: check auth";
+    return "the credentials are missing or wrong: check auth, which may be a function if they are replaced while the process runs";
   }
   if (status === 403) {
     return "these credentials may not read it: ask for read access, or check auth";

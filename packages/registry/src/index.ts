@@ -2,7 +2,7 @@
 export { createRegistry } from "./registry.ts";
 export type { Registry, RegistryStats } from "./registry.ts";
 export type { RegistryBreakerOptions, RegistryOptions, RegistryRetryOptions, SchemaCacheOptions } from "./options.ts";
-export type { RegistryAuth } from "./endpoint.ts";
+export type { RegistryAuth, RegistryLogin } from "./endpoint.ts";
 export type { RegistryPing } from "./ping.ts";
 export type { RegistryDialect } from "./dialect.ts";
 export type { SubjectVersion } from "./registry-api.ts";

@@ -25,8 +25,8 @@ export interface RegistryOptions {
    */
   readonly numericIds?: ApicurioIdSpace;
   /**
-   * Credentials: `{ basic: { username, password } }`, or `{ bearer }` with a token or a function that gives it. A user name and password may
-   * also stand in the url.
+   * Credentials: `{ basic: { username, password } }`, or `{ bearer }` with a token. Either may be a function that gives it, for credentials that are
+   * replaced while the process runs. A user name and password may also stand in the url.
    */
   readonly auth?: RegistryAuth | undefined;
   /** Headers of every request. Their values are treated as secrets. */

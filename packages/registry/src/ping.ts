@@ -48,9 +48,12 @@ export async function pingEndpoint(endpoint: Endpoint, dialect: RegistryDialect,
   }
 }
 
-/** A 403 is about this question alone: who may read schemas by id need not be allowed to list their types. */
+/**
+ * A 403 is about this question alone: who may read schemas by id need not be allowed to list their types. A 401 is, at a start, also if a function
+ * gives the credentials: whoever has just set it up must learn that they are wrong.
+ */
 function isPermanent({ retriable, isRegistry, status }: RegistryError): boolean {
-  return (!retriable && status !== 403) || !isRegistry;
+  return (!retriable && status !== 403) || status === 401 || !isRegistry;
 }
 
 /**

@@ -45,6 +45,7 @@ describe("credentials reach the registry", () => {
     ["as a token", (url) => ({ url, auth: { bearer: token } }), `Bearer ${token}`],
     ["from a function", (url) => ({ url, auth: { bearer: () => token } }), `Bearer ${token}`],
     ["from an async function", (url) => ({ url, auth: { bearer: async () => token } }), `Bearer ${token}`],
+    ["from a function that gives a login", (url) => ({ url, auth: { basic: () => ({ username, password }) } }), `Basic ${basic}`],
     ["as a header", (url) => ({ url, headers: { Authorization: token } }), token],
   ];
   test.each(variants)("%s", async (_, options, expected) => {
@@ -75,6 +76,30 @@ describe("credentials reach the registry", () => {
   });
 });
 
+test.each(["auth.basic", "auth.bearer"])(
+  "credentials that %s gives and the registry refuses are an outage until it gives others",
+  async (option) => {
+    const fitting = "canary-after-the-rotation";
+    let secret = "canary-before-the-rotation";
+    const header = (known: string): string =>
+      option === "auth.basic" ? `Basic ${Buffer.from(`${username}:${known}`).toString("base64")}` : `Bearer ${known}`;
+    const server = await serve((request, response) =>
+      request.headers.authorization === header(fitting)
+        ? json(response, 200, recordAnswer("Order"))
+        : json(response, 401, { error_code: 40101, message: request.headers.authorization }),
+    );
+    const auth = option === "auth.basic" ? { basic: async () => ({ username, password: secret }) } : { bearer: () => secret };
+    const registry = createRegistry({ url: server.url, clock: new TestClock(), auth });
+    const refusal = await rejection(registry.load(7));
+    expect(refusal).toMatchObject({ code: "unavailable", retriable: true, status: 401 });
+    expect(String(refusal)).toContain(`refused the credentials that the function ${option} gave`);
+    expectNoSecret(refusal);
+    expect(await registry.ping()).toMatchObject([{ ok: false, isPermanent: true }]); // a start says it at once
+    secret = fitting;
+    expect((await registry.load(7)).id).toBe(7);
+  },
+);
+
 describe("no credential is ever shown", () => {
   test("of a function that makes tokens the last sixteen are known, and no more are kept", async () => {
     let made = 0;
@@ -94,6 +119,7 @@ describe("no credential is ever shown", () => {
     (url) => ({ url, auth: { basic: { username, password } }, headers: { "x-api-key": apiKey } }),
     (url) => ({ url, auth: { bearer: token }, headers: { "x-api-key": apiKey } }),
     (url) => ({ url, auth: { bearer: async () => token }, headers: { "x-api-key": apiKey } }),
+    (url) => ({ url, auth: { basic: () => ({ username, password }) }, headers: { "x-api-key": apiKey } }),
   ];
 
   const statuses = [301, 400, 401, 403, 404, 429, 500, 503];
@@ -159,6 +185,19 @@ describe("no credential is ever shown", () => {
       const failure = await rejection(createRegistry({ url: "http://127.0.0.1:9", auth: { bearer }, clock: new TestClock() }).load(7));
       expectNoSecret(failure);
       expect((failure as Error).message).toContain("auth.bearer");
+    }
+    const logins = [
+      () => Promise.reject(new Error(`refused for ${password}`)),
+      () => ({ username: `${username}:x`, password }),
+      () => ({ username }) as never,
+      () => null as never,
+    ];
+    for (const login of logins) {
+      const failure = await rejection(
+        createRegistry({ url: "http://127.0.0.1:9", auth: { basic: login }, clock: new TestClock() }).load(7),
+      );
+      expectNoSecret(failure);
+      expect((failure as Error).message).toContain("auth.basic");
     }
   });
 

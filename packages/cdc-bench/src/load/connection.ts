@@ -1,7 +1,7 @@
 import type { KafkaDriver } from "@cdckit/consumer";
 import type { ApicurioIdSpace } from "@cdckit/decode";
 import { kafkajs, type KafkaJsTuning } from "@cdckit/kafkajs";
-import type { RegistryAuth } from "@cdckit/registry";
+import type { RegistryLogin } from "@cdckit/registry";
 import type { KafkaConfig, SASLOptions } from "kafkajs";
 import { timedCodecs } from "./decompression-time.ts";
 
@@ -35,7 +35,7 @@ export interface ClusterConnection {
 /** Where the schema registry is. Its `auth` and the userinfo of its url are secrets. */
 export interface RegistryConnection {
   readonly url: string;
-  readonly auth?: RegistryAuth;
+  readonly auth?: { readonly basic: RegistryLogin } | { readonly bearer: string };
   /** What ids of four bytes are at an Apicurio registry. Absent: content ids. */
   readonly numericIds?: ApicurioIdSpace;
 }

@@ -22,7 +22,7 @@ export async function removeSubjects({ name, at }: Thing, access: RegistryConnec
 
 function loginOf({ url, auth }: RegistryConnection): Readonly<Record<string, string>> {
   const { username, password } = new URL(url);
-  if (auth !== undefined && "bearer" in auth && typeof auth.bearer === "string") {
+  if (auth !== undefined && "bearer" in auth) {
     return { authorization: `Bearer ${auth.bearer}` };
   }
   const login = auth !== undefined && "basic" in auth ? auth.basic : username === "" ? undefined : decoded(username, password);

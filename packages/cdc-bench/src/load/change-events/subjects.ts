@@ -38,7 +38,7 @@ export async function askRegistry({ url, auth }: RegistryConnection, path: strin
 
 async function authorization(auth: RegistryConnection["auth"], userinfo: string | null): Promise<string | null> {
   if (auth !== undefined && "bearer" in auth) {
-    return `Bearer ${typeof auth.bearer === "function" ? await auth.bearer() : auth.bearer}`;
+    return `Bearer ${auth.bearer}`;
   }
   const basic = auth === undefined ? userinfo : `${auth.basic.username}:${auth.basic.password}`;
   return basic === null ? null : `Basic ${Buffer.from(basic).toString("base64")}`;
