@@ -146,6 +146,7 @@ describe.skipIf(skipReason !== "")("a start that cannot succeed", { meta: { skip
       "wants a login by SASL (PLAIN, SCRAM-SHA-256)",
     ],
     ["a plain connection at a TLS port", () => ({ brokers: [kafka.tls] }), "protocol-mismatch", "TLS"],
+    ["TLS at a plain port", () => ({ brokers: [kafka.plain], ssl: true }), "protocol-mismatch", "does not speak TLS"],
     ["an HTTP port", () => ({ brokers: [at(http)] }), "protocol-mismatch", "HTTP"],
   ];
   const ofOthers = others.flatMap(([name, make]) => wanted.map(([what, ...one]) => [name, what, make, ...one] as const));

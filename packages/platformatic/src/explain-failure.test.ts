@@ -25,6 +25,16 @@ test.each<[string, unknown, string, boolean]>([
     "authentication-failed",
     true,
   ],
+  [
+    "a connection that is ended before TLS is there, as by a proxy whose broker is away",
+    network(
+      clientError("PLT_KFK_USER", "TLS handshake failed. Please verify the broker supports TLS.", {
+        cause: clientError("ECONNRESET", "Client network socket disconnected before secure TLS connection was established"),
+      }),
+    ),
+    "brokers-unreachable",
+    false,
+  ],
   ["TLS on a plain listener", network(clientError("EPROTO", "write EPROTO: wrong version number")), "protocol-mismatch", true],
   [
     "a right that is missing",

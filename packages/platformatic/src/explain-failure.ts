@@ -77,7 +77,8 @@ function refusalOf(error: unknown, brokers: string): Refusal | null {
   if (/key values mismatch/.test(reason)) {
     return { code: "authentication-failed", detail: "the certificates do not fit: ssl.key is not the key of ssl.cert" };
   }
-  if (/wrong version number|packet length too long|TLS handshake failed|before secure TLS connection/i.test(reason)) {
+  // Not for a connection that was only ended: a broker that stops, and a proxy whose broker is away, do that, too. A start asks the listener.
+  if (/wrong version number|packet length too long/i.test(reason)) {
     return {
       code: "protocol-mismatch",
       detail: `${brokers} does not speak TLS as it was tried: ${reason}. Leave ssl out, or give the port of the TLS listener`,
