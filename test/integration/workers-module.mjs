@@ -91,6 +91,9 @@ async function makeConsumer(options, worker) {
     }
     return misdeeds[does]?.();
   });
+  if (does === "starts by itself") {
+    void consumer.run();
+  }
   return consumer;
 }
 

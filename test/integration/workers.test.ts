@@ -30,6 +30,7 @@ describe.skipIf(!isBuilt)("a consumer with workers", () => {
     [{ workers: 1, does: "gives a wrong option" }, "invalid-option", "delivery.concurrency"],
     [{ workers: 1, does: "loads nothing", module: "./no-such-module.mjs" }, "worker-failed", "no-such-module.mjs"],
     [{ workers: 1, does: "makes nothing" }, "invalid-option", "must return the consumer that it has made, and returned undefined"],
+    [{ workers: 1, does: "starts by itself" }, "invalid-option", "has started its consumer itself, by run() or stream()"],
     [{ workers: 1, does: "allocates", resourceLimits: { maxOldGenerationSizeMb: 64 } }, "worker-failed", "memory limit"],
     [{ workers: 1, does: "blocks", health: { stuckAfterMs: 2_000 } }, "worker-failed", "worker 1 of 1 has said nothing for "],
     [{ does: "stops itself" }, null],

@@ -101,6 +101,16 @@ function wrongModule(why: string): ConsumerError {
   return new ConsumerError("invalid-option", `the module ${setup.module} makes no consumer: ${why}`);
 }
 
+/** `run()` would say that it was started before, and whoever reads that would look for a second `run()`. */
+function refuseStarted(made: RunnableConsumer): void {
+  if (made.health().phase !== "idle") {
+    void made.stop();
+    const what =
+      "has started its consumer itself, by run() or stream(): it must return one that is not started, because the thread runs it";
+    throw new ConsumerError("invalid-option", `the module ${setup.module} ${what}`);
+  }
+}
+
 function obey(message: ToWorker): void {
   if (isEnding) {
     return; // the other thread ends this one if the module does not close
@@ -164,6 +174,7 @@ async function main(): Promise<void> {
     if (isEnding) {
       return;
     }
+    refuseStarted(made);
     consumer = made;
     report();
     endReports = reportFromTimeToTime();
