@@ -3,7 +3,6 @@ import type {
   DriverSink,
   LogRange,
   OffsetCommit,
-  OpenWait,
   OutgoingRecord,
   PartitionAssignment,
   Subscription,
@@ -23,11 +22,12 @@ import {
 } from "@cdckit/driver";
 import { type Held, heldPartitions, type HeldPartitions } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
-import { type ClientLog, noToken } from "./client-log.ts";
+import type { ClientLog } from "./client-log.ts";
 import { CommitRequests } from "./commit-requests.ts";
+import { ConnectionWait } from "./connection-wait.ts";
 import { ConsumeLoop, type Taken } from "./consume-loop.ts";
 import { ConfluentDriverError, makeError } from "./errors.ts";
-import { explainFailure, refusal } from "./explain-failure.ts";
+import { explainFailure } from "./explain-failure.ts";
 import { GivingUp } from "./giving-up.ts";
 import { GroupLease } from "./group-lease.ts";
 import { HandOver } from "./hand-over.ts";
@@ -64,7 +64,7 @@ export interface SessionParts {
   readonly log: ClientLog;
 }
 
-/** After so many reports without a connection, or with a partition that is not fetched, it is no passing state. */
+/** After so many reports with a partition that is not fetched, it is no passing state. */
 const reportsUntilCertain = 2;
 /** The client goes on after other errors by itself. */
 const finalCodes: ReadonlySet<number> = new Set([
@@ -105,11 +105,7 @@ export class ConfluentSession implements DriverSession {
   readonly #over: AbortController = sharedAbortController();
   /** Aborted when the close has ended, or its deadline has passed. */
   readonly #ended: AbortController = sharedAbortController();
-  #reportsWithoutConnection = 0;
-  /** Open while no broker is connected. */
-  #connecting: OpenWait | undefined;
-  /** What was said last of why none is. */
-  #whyUnconnected: string | null = null;
+  readonly #connectionWait: ConnectionWait;
   #closing: Promise<void> | undefined;
   #failure: { readonly error: unknown } | null = null;
   #isRunning = false;
@@ -135,6 +131,7 @@ export class ConfluentSession implements DriverSession {
       acknowledged: (validForMs) => this.#acknowledged(validForMs),
     });
     this.#replacedConnections = new ReplacedConnections((why) => sink.reconnected?.(why));
+    this.#connectionWait = new ConnectionWait({ ...parts, fail });
     this.#leaderless = new PartitionWaits({ sink, what: "the leader", host: brokers });
     this.quotas = new QuotaWaits(sink, brokers, assignments);
     this.#givingUp = new GivingUp({ sink, assignments, control: this.#control, isOver: () => this.#isOver });
@@ -275,7 +272,7 @@ export class ConfluentSession implements DriverSession {
       this.#lease.take(report);
       this.#control.retry();
       this.#replacedConnections.take(report);
-      this.#watchConnection(report);
+      this.#connectionWait.take(report);
       this.#watchFetches(report);
       this.#watchLeaders(report);
     }
@@ -352,30 +349,6 @@ export class ConfluentSession implements DriverSession {
     }
   }
 
-  #watchConnection({ isConnected }: Report): void {
-    const { sink, brokers, log } = this.#parts;
-    this.#reportsWithoutConnection = isConnected ? 0 : this.#reportsWithoutConnection + 1;
-    if (isConnected) {
-      log.connected();
-      this.#connecting?.end();
-      this.#connecting = undefined;
-      this.#whyUnconnected = null;
-    } else if (this.#reportsWithoutConnection >= reportsUntilCertain) {
-      const why = log.lastFailure === null ? null : refusal(log.lastFailure, brokers);
-      if (why?.code === "authentication-failed") {
-        // librdkafka would try the same password for ever, and a process that is let live never reads a new one.
-        this.#fail(new ConfluentDriverError(why.code, why.detail));
-        return;
-      }
-      this.#connecting ??= sink.waiting?.({ what: "the connection to the brokers", host: brokers });
-      const reason = log.lastFailure ?? "no broker is connected";
-      if (reason !== this.#whyUnconnected) {
-        this.#whyUnconnected = reason;
-        this.#connecting?.failed(new ConfluentDriverError(reason === noToken ? "authentication-failed" : "brokers-unreachable", reason));
-      }
-    }
-  }
-
   /** An error of one partition is lost if it comes together with records of others. The client stops to fetch it all the same. */
   #watchFetches({ stopped }: Report): void {
     const places = new Set(stopped.map(({ topic, partition }) => placeOf(topic, partition)));
@@ -423,7 +396,7 @@ export class ConfluentSession implements DriverSession {
   #stopWatching(): void {
     this.#watch?.stop();
     this.#topicCheck.stop();
-    this.#connecting?.end();
+    this.#connectionWait.end();
   }
 
   async #close(deadlineMs: number): Promise<void> {
