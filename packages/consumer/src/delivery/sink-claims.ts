@@ -128,7 +128,8 @@ export class SinkClaims {
         if (isPermanent || (failures >= retry.attempts && kind !== "outage")) {
           const why = textOf(error);
           const after = isPermanent ? "" : ` in ${failures} attempts`;
-          fail(new ConsumerError("sink-failed", `the sink ${sink.name} could not claim its partitions${after}: ${why}`, { cause: error }));
+          const which = `the sink ${JSON.stringify(sink.name)}`;
+          fail(new ConsumerError("sink-failed", `${which} could not claim its partitions${after}: ${why}`, { cause: error }));
           break;
         }
         wait.failed(error);
