@@ -27,15 +27,15 @@ export class BoundedPattern {
   readonly #nsOfChar: number;
   readonly #matches: (text: string) => boolean;
 
-  /** `addSteps`: called with the number of its steps before re2js makes them. It may throw. */
-  constructor(pattern: string, addCost: AddCost, addSteps: (steps: number) => void = () => {}) {
+  /** `addInstructions`: called with their number before re2js makes them. It may throw. */
+  constructor(pattern: string, addCost: AddCost, addInstructions: (count: number) => void = () => {}) {
     this.#pattern = pattern;
     this.#addCost = addCost;
     const { source, instructions, nativeBacktracking } = translatePattern(pattern);
     // The runtime's matcher is ten times as fast. It is used for patterns that can match in only one way: dates, codes and UUIDs.
     const native = nativeBacktracking === null ? null : nativePattern(pattern);
     if (native === null) {
-      addSteps(instructions);
+      addInstructions(instructions);
     }
     this.#nsOfCall = native === null ? nsOfLinearCall : nsOfCall;
     this.#nsOfChar = native === null ? instructions * nsOfInstruction : 1 + nsOfBacktrack * (nativeBacktracking ?? 0);

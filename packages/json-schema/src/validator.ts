@@ -70,13 +70,13 @@ function compile(bundle: Bundle, budget: Budget): ValidateFunction {
 }
 
 /** What the patterns of a schema may have together: re2js takes ten microseconds, and 300 bytes, for each step. */
-const maxPatternSteps = 50_000;
+const maxInstructions = 50_000;
 
 /** The patterns of one schema. Each is made once, however often it stands there. */
 class Patterns {
   readonly #addCost: AddCost;
   readonly #made = new Map<string, BoundedPattern>();
-  #steps = 0;
+  #instructions = 0;
 
   constructor(addCost: AddCost) {
     this.#addCost = addCost;
@@ -87,17 +87,17 @@ class Patterns {
     if (known !== undefined) {
       return known;
     }
-    const pattern = new BoundedPattern(text, this.#addCost, (steps) => this.#addSteps(steps));
+    const pattern = new BoundedPattern(text, this.#addCost, (count) => this.#addInstructions(count));
     this.#made.set(text, pattern);
     return pattern;
   }
 
-  #addSteps(steps: number): void {
-    this.#steps += steps;
-    if (this.#steps > maxPatternSteps) {
+  #addInstructions(count: number): void {
+    this.#instructions += count;
+    if (this.#instructions > maxInstructions) {
       throw new DecodeError(
         "limit-exceeded",
-        `expected a schema whose patterns have at most ${maxPatternSteps} steps together, found more; simplify its patterns, or set validation to "off"`,
+        `expected a schema whose patterns have at most ${maxInstructions} steps together, found more; simplify its patterns, or set validation to "off"`,
       );
     }
   }

@@ -78,13 +78,13 @@ export function makeFseTable(probabilities: readonly number[], accuracy: number)
       symbols[--high] = symbol;
     }
   }
-  const step = (size >> 1) + (size >> 3) + 3;
+  const stride = (size >> 1) + (size >> 3) + 3;
   let at = 0;
   for (const [symbol, probability] of probabilities.entries()) {
     for (let i = 0; i < probability; i++) {
       symbols[at] = symbol;
       do {
-        at = (at + step) & (size - 1);
+        at = (at + stride) & (size - 1);
       } while (at >= high);
     }
   }
