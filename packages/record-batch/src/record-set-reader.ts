@@ -101,7 +101,8 @@ class BatchesReader<Assignment> implements RecordSetReader<Assignment> {
   }
 
   prepare(): Promise<void> | null {
-    return compressionAt(this.#view, this.#at) === "zstd" ? prepareZstd() : null;
+    const isOurs = this.#options.codecs.zstd === undefined;
+    return isOurs && compressionAt(this.#view, this.#at) === "zstd" ? prepareZstd() : null;
   }
 
   read(): RecordSet<Assignment> | null {

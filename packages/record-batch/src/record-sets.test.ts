@@ -111,6 +111,7 @@ describe("a fetch", () => {
     const bytes = await bytesOf([{ records: [record(0n)], compression: "gzip" }]);
     expect(createRecordSetReader(fetched(bytes)).prepare()).toBeNull();
     bytes.writeInt16BE(4, checkedFrom); // the attributes: zstd
+    expect(createRecordSetReader(fetched(bytes), { codecs: { zstd: () => new Uint8Array(0) } }).prepare(), "it is not asked").toBeNull();
     const reader = createRecordSetReader(fetched(bytes));
     expect(reader.prepare() === null).toBe("zstdDecompressSync" in zlib);
     await reader.prepare();
