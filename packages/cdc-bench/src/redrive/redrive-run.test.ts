@@ -3,7 +3,7 @@ import { memory, MemoryBroker } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { asksOfFailure, everything, type RedriveFilter } from "./redrive-filter.ts";
 import { RedrivePlan } from "./redrive-plan.ts";
-import { RedriveRun, type RedriveRunOptions } from "./redrive-run.ts";
+import { offsetsLeftOf, RedriveRun, type RedriveRunOptions } from "./redrive-run.ts";
 import { RedriveTally } from "./redrive-tally.ts";
 
 const malformed: RedriveFilter = { ...everything, codes: ["malformed"] };
@@ -108,6 +108,12 @@ function valuesIn(broker: MemoryBroker): readonly string[] {
 }
 
 const committedIn = (broker: MemoryBroker): readonly (bigint | null)[] => [0, 1].map((p) => broker.committed("redrive", "dead", p));
+
+test("a redrive goes through what is left of each partition, and through nothing of one that its group is past", () => {
+  const of = (startOffset: bigint, endOffset: bigint, committed: bigint | null) => ({ partition: 0, startOffset, endOffset, committed });
+  expect(offsetsLeftOf([of(0n, 12n, null), of(4n, 12n, 2n), of(4n, 12n, 7n)])).toBe(12 + 8 + 5);
+  expect(offsetsLeftOf([of(0n, 12n, null), of(0n, 3n, 100n)])).toBe(12);
+});
 
 describe("a redrive", () => {
   test("writes every dead letter to its partition, in order, and commits to the end", async () => {

@@ -45,6 +45,14 @@ export interface DeadLetterPartition extends PartitionExtent {
   readonly committed: bigint | null;
 }
 
+/** How many offsets a redrive goes through. A group may be past the end of a partition whose topic was made anew: none of that one. */
+export function offsetsLeftOf(partitions: readonly DeadLetterPartition[]): number {
+  return partitions.reduce((sum, { startOffset, endOffset, committed }) => {
+    const from = committed === null || committed < startOffset ? startOffset : committed;
+    return sum + Math.max(0, Number(endOffset - from));
+  }, 0);
+}
+
 export interface RedriveRunOptions {
   readonly driver: KafkaDriver;
   readonly groupId: string;

@@ -7,7 +7,7 @@ import { asksOfFailure, everything } from "../../redrive/redrive-filter.ts";
 import { groupOf } from "../../redrive/redrive-group.ts";
 import { RedrivePlan } from "../../redrive/redrive-plan.ts";
 import { doneText, redriveJson, redrivePhase, type RedriveReport, redriveText } from "../../redrive/redrive-report.ts";
-import { type DeadLetterPartition, redriveSessionMs, RedriveRun } from "../../redrive/redrive-run.ts";
+import { type DeadLetterPartition, offsetsLeftOf, redriveSessionMs, RedriveRun } from "../../redrive/redrive-run.ts";
 import { RedriveTally } from "../../redrive/redrive-tally.ts";
 import { toJsonText } from "../../report/json-text.ts";
 import { createObserver } from "../../observe/observer.ts";
@@ -48,10 +48,7 @@ async function redriveTopic(flags: RedriveFlags, connection: ClusterConnection, 
       await requireSeen(to);
       throw new BenchError("too-few-messages", `there is no topic ${to} to write to.`);
     }
-    const total = partitions.reduce((sum, { startOffset, endOffset, committed }) => {
-      const from = committed === null || committed < startOffset ? startOffset : committed;
-      return sum + Number(endOffset - from);
-    }, 0);
+    const total = offsetsLeftOf(partitions);
     const isDryRun = flags.dryRun === true;
     const run = new RedriveRun({
       driver: createClusterDriver(connection, { sessionTimeoutMs: redriveSessionMs }),
