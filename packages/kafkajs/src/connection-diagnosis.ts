@@ -7,25 +7,8 @@ import {
   type SettingNames,
   settingNames,
 } from "@cdckit/driver";
+import { certificateFault } from "./certificate-fault.ts";
 import { causesOf, type KafkaJsFailure } from "./explain-failure.ts";
-
-/** What is wrong with a broker's certificate, by OpenSSL's code. */
-const certificateFaults: Readonly<Record<string, (names: SettingNames) => string>> = Object.freeze({
-  DEPTH_ZERO_SELF_SIGNED_CERT: byUnknown,
-  SELF_SIGNED_CERT_IN_CHAIN: byUnknown,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: byUnknown,
-  UNABLE_TO_GET_ISSUER_CERT: byUnknown,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: byUnknown,
-  CERT_SIGNATURE_FAILURE: () => "is not signed by the authority that it names: another one is given here",
-  CERT_HAS_EXPIRED: () => "has expired: it must be renewed on the broker, or the clock here is wrong",
-  CERT_NOT_YET_VALID: () => "is not valid yet: the clock here, or the broker's, is wrong",
-  ERR_TLS_CERT_ALTNAME_INVALID: ({ brokers }) =>
-    `is for another name: give ${brokers}, and the broker's advertised listeners, a name that it holds`,
-});
-
-function byUnknown({ nameAuthority }: SettingNames): string {
-  return `is signed by an authority that is not known here: ${nameAuthority}`;
-}
 
 /**
  * Why the brokers refused the client. If the client's failure does not say it, the brokers are asked what they want. That sends no credential,
@@ -48,14 +31,6 @@ export async function diagnoseConnection(
   const found = await askListeners(attempt, names, closed);
   // If nothing has failed, one broker that accepts the client is enough.
   return failure === null && found.includes(null) ? null : (found.find((diagnosis) => diagnosis !== null) ?? null);
-}
-
-function certificateFault(chain: readonly KafkaJsFailure[], names: SettingNames): ConnectionDiagnosis | null {
-  if (chain.some(({ message }) => /key values mismatch/.test(message))) {
-    return refusedCredential(`the key that is given is not that of the certificate: ${names.showCertificate}, which belong together.`);
-  }
-  const fault = chain.map(({ code }) => certificateFaults[String(code)]).find((found) => found !== undefined);
-  return fault === undefined ? null : refusedCredential(`the certificate that the broker shows ${fault(names)}.`);
 }
 
 function missingRight(chain: readonly KafkaJsFailure[], { rights }: SettingNames): ConnectionDiagnosis | null {

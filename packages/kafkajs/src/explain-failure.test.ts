@@ -53,6 +53,17 @@ describe("what kafkajs fails with, in words", () => {
     },
   );
 
+  test.each([
+    ["CERT_HAS_EXPIRED", "the certificate that the broker shows has expired"],
+    ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", "the broker refused the certificate of the client, or wants one"],
+    ["ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED", "the broker refused the certificate of the client"],
+  ])("a certificate that is refused while a consumer runs is no broker that is away: %s", (code, said) => {
+    const refused = new KafkaJSConnectionError("Connection error: of TLS", { broker: "b:1", code });
+    const error = explainFailure(new KafkaJSNumberOfRetriesExceeded(refused, { retryCount: 5, retryTime: 1 }), "b:1", reading);
+    expect(error.code).toBe("authentication-failed");
+    expect(error.message).toContain(`b:1: ${said}`);
+  });
+
   test("refused credentials are told apart from a missing network", () => {
     const error = explainFailure(new KafkaJSSASLAuthenticationError("SASL PLAIN authentication failed"), "b:9092", reading);
     expect(error.code).toBe("authentication-failed");

@@ -1,4 +1,5 @@
-import { isError, neededToRead, type GroupAndTopics, type RefusedResource, refusedResource } from "@cdckit/driver";
+import { isError, neededToRead, type GroupAndTopics, type RefusedResource, refusedResource, settingNames } from "@cdckit/driver";
+import { certificateFault, isCertificateRefused } from "./certificate-fault.ts";
 import { isKafkaJsDriverError, KafkaJsDriverError } from "./errors.ts";
 import { readableBroker } from "./ipv6-names.ts";
 
@@ -31,6 +32,9 @@ export const coordinatorNotFound = "KafkaJSGroupCoordinatorNotFound";
  */
 export const loginUnfinished = "ILLEGAL_SASL_STATE";
 
+const refusedCertificate =
+  "the broker refused the certificate of the client, or wants one: set `ssl.cert` and `ssl.key`, signed by an authority that it trusts and not expired";
+
 /** Whether no broker was there to answer. */
 export function isConnectionFailure(error: unknown): boolean {
   return causesOf(error).some(({ name }) => connectionNames.has(name));
@@ -57,6 +61,10 @@ export function explainFailure(error: unknown, brokers: string, reading: GroupAn
   const refused = refusedIn(error);
   if (refused !== null) {
     return new KafkaJsDriverError("not-authorized", `${text}. ${neededToRead(refused, reading)}`, { cause: error });
+  }
+  const ofCertificate = certificateFault(chain, settingNames)?.sentence ?? (isCertificateRefused(chain) ? refusedCertificate : null);
+  if (ofCertificate !== null) {
+    return new KafkaJsDriverError("authentication-failed", `${brokers}: ${ofCertificate.replace(/\.$/, "")}`, { cause: error });
   }
   const named = chain.map(({ broker }) => broker).find((broker) => typeof broker === "string");
   const advertised = named === undefined ? undefined : readableBroker(named);

@@ -193,6 +193,16 @@ test("the same crash is logged with growing gaps until the group is joined again
   expect(warnings.map((warning) => warning.replace(/^.*gave up: /, ""))).toEqual(["no such topic", "no answer", "no such topic"]);
 });
 
+test("a certificate that is refused ends the session although kafkajs would try again: it would show and trust the same ones for ever", async () => {
+  const { kafka, sink, session } = await setUp();
+  const error = Object.assign(new Error("Connection error: certificate has expired"), {
+    name: "KafkaJSConnectionError",
+    code: "CERT_HAS_EXPIRED",
+  });
+  kafka.tell("crash", { error, restart: true });
+  expect([session.isOver, sink.failures]).toMatchObject([true, [{ code: "authentication-failed" }]]);
+});
+
 test("a member that has lost a partition ends its producer, though it never writes again", async () => {
   const { kafka, sink, session, producers } = await setUp();
   const [assignment] = sink.held as [PartitionAssignment];

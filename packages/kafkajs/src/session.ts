@@ -437,7 +437,8 @@ export class KafkaJsSession implements DriverSession {
     }
     void this.#givingUp.all("lost");
     const explained = explainFailure(error, this.#parts.brokers, this.#reading);
-    if (restarts || this.#restart.after(error)) {
+    // kafkajs takes a certificate that is refused for a connection that may come later. It would show the same one for ever.
+    if (explained.code !== "authentication-failed" && (restarts || this.#restart.after(error))) {
       const what =
         explained.code === "brokers-unreachable" ? "the connection to the brokers" : `the group ${this.#parts.subscription.groupId}`;
       this.#rejoining ??= this.#parts.sink.waiting?.({ what, host: this.#parts.brokers });
