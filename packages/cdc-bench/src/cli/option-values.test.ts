@@ -48,7 +48,11 @@ describe("names", () => {
 
 describe("brokers", () => {
   test("are host and port", () => {
-    expect(collectBrokers("localhost:9092,[::1]:9093")).toEqual(["localhost:9092", "[::1]:9093"]);
+    expect(collectBrokers("localhost:9092,b-1:9093")).toEqual(["localhost:9092", "b-1:9093"]);
+  });
+
+  test.each(["[::1]:9092", "::1"])("%s is refused with what to give in its place: kafkajs would look for a host named [", (text) => {
+    expect(() => collectBrokers(text)).toThrow("is an IPv6 address, which cdc-bench cannot take: give a host name that leads to it");
   });
 
   test.each(["localhost", "localhost:", ":9092", "localhost:0", "localhost:70000", "http://localhost:9092", "a:b:1"])(
