@@ -52,6 +52,11 @@ test("a failure after the deadline is the end", async () => {
   expect([await outcome, seen, asked()]).toEqual([{ error: 3 }, [1, 2], 3]);
 });
 
+test("pauses grow from the first one, if that is shorter", async () => {
+  const { outcome, asked } = setUp([1, 2, 3, 4], { firstPauseMs: 1, pauseMs: 3_600_000 });
+  expect([await outcome, asked()]).toEqual(["answer", 5]);
+});
+
 test("nothing is asked again when it is over, whatever is left of the pause", async () => {
   const end = new AbortController();
   const { outcome, asked } = setUp(["first"], { ended: end.signal, pauseMs: 60_000, failed: () => setImmediate(() => end.abort()) });

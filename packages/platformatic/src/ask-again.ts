@@ -8,6 +8,11 @@ export interface AskingAgain {
   readonly deadline: number;
   /** Milliseconds from a failure to the next question. */
   readonly pauseMs: number;
+  /**
+   * The same for the first failure, if it may pass sooner. Each later pause is twice as long, up to `pauseMs`.
+   * @default pauseMs
+   */
+  readonly firstPauseMs?: number;
   /** Nothing is asked again after it. */
   readonly ended: AbortSignal;
   /** Called with each failure that is not the last one, before the pause: what may be out of date is forgotten, and who waits is informed. */
@@ -18,8 +23,11 @@ export interface AskingAgain {
  * The answer to the first question that does not fail. Rejects with the last failure, and with an `AbortError` if `ended` is aborted before the next
  * question. A question that is under way is not cut off.
  */
-export async function askAgain<T>(ask: () => Promise<T>, { mayPass, deadline, pauseMs, ended, failed }: AskingAgain): Promise<T> {
-  for (;;) {
+export async function askAgain<T>(
+  ask: () => Promise<T>,
+  { mayPass, deadline, pauseMs, firstPauseMs = pauseMs, ended, failed }: AskingAgain,
+): Promise<T> {
+  for (let nextPauseMs = firstPauseMs; ; nextPauseMs = Math.min(2 * nextPauseMs, pauseMs)) {
     try {
       return await ask();
     } catch (error) {
@@ -28,6 +36,6 @@ export async function askAgain<T>(ask: () => Promise<T>, { mayPass, deadline, pa
       }
       failed?.(error);
     }
-    await delay(pauseMs, undefined, { signal: ended });
+    await delay(nextPauseMs, undefined, { signal: ended });
   }
 }

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { BrokerOffsets } from "./broker-offsets.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Address } from "./link.ts";
+import { codes } from "./low-level-client.ts";
 import type { MetadataAnswer } from "./requests.ts";
 
 const latest = -1n;
@@ -152,4 +153,25 @@ test("that no record is of the time or later is an answer, and another one than 
     () => -1n,
   );
   expect([...(await brokers.offsetsAt(["rows"], 5n))]).toEqual([[placeOf("rows", 0), null]]);
+});
+
+test("commits of a transaction that is being ended are asked for again soon: a member writes no more until it sees its own", async () => {
+  const unstable = Object.assign(new Error("there are unstable offsets"), { apiCode: codes.unstableOffsets });
+  const refusals = [unstable, unstable, unstable, unstable];
+  const partitions = [{ partitionIndex: 0, committedOffset: 7n, committedLeaderEpoch: -1, metadata: null }];
+  const cluster = {
+    closed: new AbortController().signal,
+    coordinator: async () => ({ host: "h", port: 1 }),
+    ask: async () => {
+      const refusal = refusals.shift();
+      if (refusal !== undefined) {
+        throw refusal;
+      }
+      return { groups: [{ topics: [{ name: "rows", partitions }] }] };
+    },
+  } as unknown as Cluster; // as much as is asked
+  const startedMs = performance.now();
+  const committed = await new BrokerOffsets(cluster, "g").committed([{ topic: "rows", partition: 0 }]);
+  expect(committed.get(placeOf("rows", 0))?.offset).toBe(7n);
+  expect(performance.now() - startedMs).toBeLessThan(350);
 });

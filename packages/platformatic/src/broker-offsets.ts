@@ -23,6 +23,8 @@ import { topicIdText } from "./topic-id-text.ts";
 
 const deadlineMs = 15_000;
 const pauseMs = 100;
+/** A transaction is ended within some milliseconds. A member asks after each of its own, and writes no more until it has the answer. */
+const firstUnstablePauseMs = 5;
 /** So long partitions are asked for again that their leaders refuse. The others wait meanwhile, and whoever needs the rest asks again. */
 const restDeadlineMs = 3_000;
 const createDeadlineMs = 8_000;
@@ -110,7 +112,7 @@ export class BrokerOffsets implements BrokerQuestions {
         }
       }
     };
-    await this.#untilPassed(new Set([...coordinatorMoves, codes.unstableOffsets]), ask, tried);
+    await this.#untilPassed(new Set([...coordinatorMoves, codes.unstableOffsets]), ask, { tried, firstPauseMs: firstUnstablePauseMs });
     return found;
   }
 
@@ -214,11 +216,16 @@ export class BrokerOffsets implements BrokerQuestions {
     }
   }
 
-  #untilPassed(passing: ReadonlySet<number>, ask: () => Promise<void>, tried?: Tried): Promise<void> {
+  #untilPassed(
+    passing: ReadonlySet<number>,
+    ask: () => Promise<void>,
+    { tried, firstPauseMs = pauseMs }: { readonly tried?: Tried | undefined; readonly firstPauseMs?: number } = {},
+  ): Promise<void> {
     return askAgain(ask, {
       mayPass: (error) => hasCodeOf(error, passing),
       deadline: performance.now() + deadlineMs,
       pauseMs,
+      firstPauseMs,
       ended: this.#cluster.closed,
       failed: tried,
     });
