@@ -30,7 +30,7 @@ const leaveOut = "its program lies beside @cdckit/consumer: leave that package o
 
 /** The compiled program lies beside the compiled module. Asked when a thread starts: a bundle to CommonJS has no address of its own. */
 function programUrl(): URL {
-  const { url } = import.meta as { readonly url?: string };
+  const url: string | undefined = import.meta.url; // in so many words: what compiles modules to CommonJS, as Jest does, replaces just these
   if (url === undefined) {
     throw new Error(leaveOut);
   }
