@@ -247,6 +247,26 @@ describe("retry", () => {
         }
       };
 
+    test("is whole again at the next attempt, and counts as it was handed over, if its handler takes the events out of its array", async () => {
+      const { clock, consumer, broker } = setUp(["a", "b", "c"], { failure: { retry: { attempts: 2 } }, delivery });
+      const handed: string[] = [];
+      consumer.on("s.t", {
+        batch: (events) => {
+          const left = events as CdcEvent[];
+          handed.push(left.splice(0, 2).map(wordOf).join("+"));
+          if (handed.length === 1) {
+            throw Object.assign(new Error("not yet"), { code: "ECONNRESET" });
+          }
+          handed.push(left.splice(0).map(wordOf).join("+"));
+          void consumer.stop();
+        },
+      });
+      await clock.run(consumer.run());
+      expect(handed).toEqual(["a+b", "a+b", "c"]);
+      expect(consumer.health().counts.handled).toBe(3);
+      expect(broker.committed("g", "t", 0)).toBe(3n);
+    });
+
     test("that fails only together is handled one by one", async () => {
       for (const error of [new TypeError("no"), new Error("who knows"), Object.assign(new Error("duplicate key"), { code: "23505" })]) {
         const {

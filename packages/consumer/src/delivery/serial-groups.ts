@@ -95,7 +95,7 @@ export class SerialGroups implements SerialPhase {
 
   #handle(group: HeldGroup): unknown {
     this.#isAtHandler = true;
-    const pending = group.handle(group.events);
+    const pending = group.handle([...group.events]); // a handler may take the events out of its array, and they may have to come again
     if (!isThenable(pending)) {
       this.#answered(group);
     }
