@@ -28,9 +28,9 @@ const callingModes = allModes.filter((mode) => mode !== "stream"); // there, the
 const rows = Array.from({ length: 12 }, (_, i) => String(i));
 const poisonRow = "5";
 
-/** What a test hands over instead of something that works. */
 const outgoing: OutgoingRecord = { topic: "out", key: null, value: Buffer.from("x"), headers: [] };
 
+/** What a test hands over instead of something that works. */
 interface Faults {
   /** Around the user's code that takes events: a handler, a batch handler, a sink's `apply`, a pipe function. */
   readonly handle?: (isPoison: boolean) => unknown;
