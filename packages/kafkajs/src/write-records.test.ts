@@ -59,6 +59,12 @@ test("the first record of a topic is written alone, and the others by what kafka
   expect(requests.every((texts) => new Set(texts.map((text) => text.slice(0, 1))).size === 1)).toBe(true);
 });
 
+test("records that name a partition are written before a later one that gets the same: the first of a topic that is written alone passes none", async () => {
+  const { write, requests } = setUp([1]);
+  await write(record("a", { partition: 0 }), record("b"), record("c", { partition: 0 }), record("d"));
+  expect(requests.flat()).toEqual(["0 a", "0 b", "0 c", "0 d"]);
+});
+
 test("a record without a key goes to a partition that has a leader, and stays there when kafkajs asks again", async () => {
   const partitions = new Partitions(Partitioners.DefaultPartitioner);
   const choose = partitions.partitioner();

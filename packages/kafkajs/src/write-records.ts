@@ -31,6 +31,11 @@ export async function writeRecords(
     const bytes = outgoingBytes(record);
     const message = partitions.place(topic, toMessage(record));
     if (message.partition === undefined) {
+      await writeAll(sender, places); // those before it may have named the partition that it gets
+      places.clear();
+      partitions.place(topic, message);
+    }
+    if (message.partition === undefined) {
       await write(sender, { topic, messages: [message], bytes }); // the first one of its topic: kafkajs learns of the partitions with it
       continue;
     }
@@ -45,6 +50,11 @@ export async function writeRecords(
       last.bytes += bytes;
     }
   }
+  await writeAll(sender, places);
+}
+
+/** The partitions beside each other, and the batches of each in order. */
+async function writeAll(sender: Pick<Producer, "sendBatch">, places: ReadonlyMap<string, readonly Batch[]>): Promise<void> {
   const written = await Promise.allSettled([...places.values()].map((batches) => writeInOrder(sender, batches)));
   const failed = written.find(({ status }) => status === "rejected");
   if (failed?.status === "rejected") {
