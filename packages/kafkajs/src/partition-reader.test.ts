@@ -88,13 +88,15 @@ async function outcomeOutOfRange(...[before, after, log]: Parameters<typeof setU
   return did.slice();
 }
 
-test("a partition of which a quota lets nothing come is waited for, until records come or there are none", async () => {
+test("a partition of which a quota lets nothing come is waited for, until its broker wants no pause", async () => {
   const { reader, did, topicCheck } = setUp("old", "old");
   const asked = new Map([["t", new Map([[0, { offset: 214n, at: 0, maxBytes: 1, maxBytesAt: 0 }]])]]);
-  reader.cameEmpty(asked, 0);
-  reader.cameEmpty(asked, 9_000);
-  reader.cameEmpty(asked, 0);
-  reader.cameEmpty(asked, 0);
+  reader.paced(asked, 0);
+  reader.paced(asked, 9_000);
+  reader.paced(new Map([["other", asked.get("t") ?? new Map()]]), 0);
+  expect(did).toHaveLength(1);
+  reader.paced(asked, 0);
+  reader.paced(asked, 0);
   expect(did).toEqual([
     expect.stringMatching(/the quota of the client is used up: its broker sends nothing of t\[0\], and is asked again after 9000 ms/),
     "found",

@@ -53,25 +53,38 @@ const askAgainAfterMs = 200;
 /** Takes what kafkajs has fetched, if it was fetched at the end of the last batch: kafkajs itself goes on anywhere after an offset that is gone. */
 export class PartitionReader {
   readonly #parts: PartitionReaderParts;
-  /** Partitions of which nothing came because of a quota, and nothing has since. */
-  readonly #throttled = new WeakSet<Held>();
+  /** Partitions of which nothing came because of a quota, until their broker answers without a pause, or records come. */
+  readonly #throttled = new Set<Held>();
 
   constructor(parts: PartitionReaderParts) {
     this.#parts = parts;
   }
 
-  /** A broker has sent nothing of these. If it wants a pause, that is because of a quota, and no error says so. */
-  cameEmpty(asked: AskedRecords["offsets"], throttleMs: number): void {
+  /** A broker has answered. If it wants a pause, it has sent nothing of these because of a quota, and no error says so. */
+  paced(asked: AskedRecords["offsets"], throttleMs: number): void {
+    if (throttleMs === 0) {
+      this.#endThrottled(asked);
+      return;
+    }
     const { assignments, waits } = this.#parts;
     for (const [topic, partitions] of asked) {
       for (const partition of partitions.keys()) {
         const held = assignments.at(topic, partition);
-        if (held !== undefined && throttleMs > 0) {
+        if (held !== undefined) {
           this.#throttled.add(held);
           waits.failed(held, quotaError(makeError, { topic, partition }, throttleMs), throttleMs);
-        } else if (held !== undefined && this.#throttled.delete(held)) {
-          waits.end(held); // it is read to its end
         }
+      }
+    }
+  }
+
+  /** Also of partitions without records beside others that have some: they may have none for days, and no quota holds them back any more. */
+  #endThrottled(asked: AskedRecords["offsets"]): void {
+    for (const held of this.#throttled) {
+      const { topic, partition } = held.assignment;
+      if (held.isOver || asked.get(topic)?.has(partition) === true) {
+        this.#throttled.delete(held);
+        this.#parts.waits.end(held);
       }
     }
   }

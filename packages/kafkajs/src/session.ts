@@ -114,7 +114,7 @@ export class KafkaJsSession implements DriverSession {
     });
     this.#starter = this.#makeStarter();
     this.#reader = this.#makeReader();
-    parts.kept.cameEmpty = (asked, throttleMs) => this.#reader.cameEmpty(asked, throttleMs);
+    parts.kept.paced = (asked, throttleMs) => this.#reader.paced(asked, throttleMs);
     this.#watch = this.#makeWatch();
   }
 

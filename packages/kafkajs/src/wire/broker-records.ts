@@ -40,8 +40,8 @@ export class BrokerRecords {
     };
     const handedOn = replaceRecords(response, bodyAt, asked, keep, (topic) => this.#kept.refused.add(topic));
     this.#size.learnFrom(fetched);
-    if (fetched.length === 0) {
-      this.#kept.cameEmpty(asked.offsets, handedOn.throttleMs);
+    if (fetched.length === 0 || handedOn.throttleMs === 0) {
+      this.#kept.paced(asked.offsets, handedOn.throttleMs);
     }
     return { ...handedOn, fetched };
   }

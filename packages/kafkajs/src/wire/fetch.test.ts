@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isKafkaJsDriverError } from "../errors.ts";
+import { BrokerRecords } from "./broker-records.ts";
 import { askForBytes, type FetchRequest, fetchRequestIn } from "./fetch-request.ts";
 import { type FetchedPartition, replaceRecords } from "./fetch-response.ts";
 import { KeptFetches } from "./kept-fetches.ts";
@@ -77,9 +78,9 @@ interface Answered {
 }
 
 /** A response as a broker writes it: https://kafka.apache.org/protocol#The_Messages_Fetch */
-function responseOf(version: number, topic: string, partitions: readonly Answered[]): Buffer {
+function responseOf(version: number, topic: string, partitions: readonly Answered[], throttleMs = 250): Buffer {
   const body = new KafkaJsEncoder().writeInt32(4_711);
-  if (version >= 1) body.writeInt32(250);
+  if (version >= 1) body.writeInt32(throttleMs);
   if (version >= 7) body.writeInt16(0).writeInt32(99);
   body.writeInt32(1).writeString(topic).writeInt32(partitions.length);
   for (const { partition, errorCode, records } of partitions) {
@@ -166,6 +167,23 @@ test.each([
     throw new Error("expected that nothing is kept");
   };
   expect(replaceRecords(frame, 8, request as never, keep).response).toBe(frame);
+});
+
+test("that a broker wants no pause is said also of the partitions without records: no quota holds them back any more", async () => {
+  const kept = new KeptFetches();
+  const said: number[] = [];
+  kept.paced = (_, throttleMs) => void said.push(throttleMs);
+  const request = fetchRequestIn(await requestOf(11)) as FetchRequest;
+  const records = new BrokerRecords("b:9092", kept);
+  for (const [some, throttleMs] of [
+    [null, 250],
+    [recordsOf(), 250],
+    [recordsOf(), 0],
+    [null, 0],
+  ] as const) {
+    records.take(responseOf(11, "orders", [{ partition: 0, errorCode: 0, records: some }], throttleMs), 8, request);
+  }
+  expect(said).toEqual([250, 0, 0]);
 });
 
 const MiB = 1_048_576;

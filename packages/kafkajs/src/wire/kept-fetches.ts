@@ -27,8 +27,10 @@ export interface KeptFetch extends FetchedPartition {
 export class KeptFetches {
   /** Topics that a broker has kept from the user: who has no right to read ends, and has to know of which topic. */
   readonly refused: Set<string> = new Set();
-  /** Called with what was asked for when a response has no records, and with the pause that the broker wants: 0 if it wants none. */
-  cameEmpty: (asked: AskedRecords["offsets"], throttleMs: number) => void = () => {};
+  /**
+   * Called with what was asked for, and with the pause that the broker wants: 0 if it wants none. Not for a response with records whose broker wants one.
+   */
+  paced: (asked: AskedRecords["offsets"], throttleMs: number) => void = () => {};
   readonly #mark: Buffer = randomBytes(markBytes);
   readonly #byBroker = new Map<string, Map<bigint, KeptFetch>>();
   #last = 0n;
