@@ -46,3 +46,14 @@ test("they are waited for until records come, or the broker says that it holds b
   quotas.throttled({ brokerId: 1, throttleTime: 0 });
   expect(open).toEqual([]);
 });
+
+test("a partition that another broker leads is not held back by the quota of the first one, and its wait ends: it may have no records for days", () => {
+  const { open, leaders, quotas } = setUp();
+  quotas.take(leaders);
+  quotas.throttled({ brokerId: 1, throttleTime: 70_000 });
+  expect(open).toEqual(["rows[0]"]);
+  quotas.take(new Map([...leaders.keys()].map((place) => [place, 2])));
+  expect(open).toEqual([]);
+  quotas.throttled({ brokerId: 2, throttleTime: 70_000 });
+  expect(open).toEqual(["rows[0]", "rows[1]"]);
+});

@@ -10,6 +10,12 @@ export interface Throttling {
   readonly throttleTime: number;
 }
 
+interface Pause extends Throttling {
+  readonly untilMs: number;
+  /** Of which nothing comes because of it, as was reported. */
+  readonly waiting: Set<Held>;
+}
+
 /**
  * Reports partitions of which a quota lets nothing come. librdkafka names the broker alone: it may be any that this one leads. It says it once, which
  * may be before it is known who leads what.
@@ -17,7 +23,7 @@ export interface Throttling {
 export class QuotaWaits {
   readonly #assignments: HeldPartitions;
   readonly #waits: PartitionWaits;
-  readonly #throttlings = new Map<number, Throttling & { readonly untilMs: number }>();
+  readonly #pauses = new Map<number, Pause>();
   /** Of which records have come since. */
   readonly #come = new WeakSet<Held>();
   #leaders: ReadonlyMap<string, number> = new Map();
@@ -28,8 +34,10 @@ export class QuotaWaits {
   }
 
   throttled(throttling: Throttling): void {
-    this.#ledBy(throttling.brokerId).forEach((held) => this.#come.delete(held));
-    this.#throttlings.set(throttling.brokerId, { ...throttling, untilMs: performance.now() + throttling.throttleTime });
+    const { brokerId, throttleTime } = throttling;
+    this.#ledBy(brokerId).forEach((held) => this.#come.delete(held));
+    const waiting = this.#pauses.get(brokerId)?.waiting ?? new Set();
+    this.#pauses.set(brokerId, { ...throttling, untilMs: performance.now() + throttleTime, waiting });
     this.#report();
   }
 
@@ -41,24 +49,28 @@ export class QuotaWaits {
 
   /** Records of it have come. */
   end(held: Held): void {
-    if (this.#throttlings.size > 0) {
+    if (this.#pauses.size > 0) {
       this.#come.add(held);
     }
     this.#waits.end(held);
   }
 
   #report(): void {
-    for (const { brokerId, throttleTime, untilMs } of this.#throttlings.values()) {
+    for (const { brokerId, throttleTime, untilMs, waiting } of this.#pauses.values()) {
       const isOver = performance.now() >= untilMs;
-      for (const held of this.#ledBy(brokerId)) {
-        if (isOver) {
-          this.#waits.end(held);
-        } else if (!this.#come.has(held)) {
-          this.#waits.failed(held, quotaError(makeError, held.assignment, throttleTime), throttleTime);
+      const held = new Set(isOver ? [] : this.#ledBy(brokerId).filter((one) => !this.#come.has(one)));
+      for (const one of waiting) {
+        if (!held.has(one)) {
+          waiting.delete(one);
+          this.#waits.end(one); // also if another broker leads it by now, which may let it come
         }
       }
+      for (const one of held) {
+        waiting.add(one);
+        this.#waits.failed(one, quotaError(makeError, one.assignment, throttleTime), throttleTime);
+      }
       if (isOver) {
-        this.#throttlings.delete(brokerId);
+        this.#pauses.delete(brokerId);
       }
     }
   }
