@@ -1,4 +1,4 @@
-import { type ConnectionDiagnosis, refusedCredential, type SettingNames } from "@cdckit/driver";
+import { type ConnectionDiagnosis, refusedCredential, type SettingNames, settingNames } from "@cdckit/driver";
 import type { KafkaJsFailure } from "./explain-failure.ts";
 
 /** What is wrong with a broker's certificate, by OpenSSL's code. */
@@ -35,4 +35,9 @@ export function certificateFault(chain: readonly KafkaJsFailure[], names: Settin
 /** Whether a broker has refused the certificate of the client, or that it showed none. */
 export function isCertificateRefused(chain: readonly KafkaJsFailure[]): boolean {
   return chain.some(({ code }) => refusedAlert.test(String(code)));
+}
+
+/** Whether a connection fails because of a certificate, the client's or the broker's. Another attempt would show and trust the same ones. */
+export function isOfCertificate(chain: readonly KafkaJsFailure[]): boolean {
+  return isCertificateRefused(chain) || certificateFault(chain, settingNames) !== null;
 }

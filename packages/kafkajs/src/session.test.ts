@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { KafkaJsOffsets } from "./assignments.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { driverClosed } from "./errors.ts";
+import { loginOf } from "./login.ts";
 import { resolveKafkaJsOptions } from "./options.ts";
 import type { OwnProducer } from "./own-producer.ts";
 import { KafkaJsSession } from "./session.ts";
@@ -201,6 +202,18 @@ test("a certificate that is refused ends the session although kafkajs would try 
   });
   kafka.tell("crash", { error, restart: true });
   expect([session.isOver, sink.failures]).toMatchObject([true, [{ code: "authentication-failed" }]]);
+});
+
+test("a function for a token that fails is a wait, although its error has the code of a login that is refused: the function is called again", async () => {
+  const { kafka, sink, session } = await setUp();
+  const { oauthBearerProvider } = loginOf({
+    mechanism: "oauthbearer",
+    oauthBearerProvider: () => Promise.reject(new TypeError("the server of the tokens is away")),
+  }) as { readonly oauthBearerProvider: () => Promise<unknown> };
+  const error: unknown = await oauthBearerProvider().catch((failure: unknown) => failure);
+  kafka.tell("crash", { error, restart: true });
+  expect([session.isOver, sink.failures]).toEqual([false, []]);
+  expect([...sink.waits]).toMatchObject([{ causes: [{ code: "authentication-failed" }] }]);
 });
 
 test("a member that has lost a partition ends its producer, though it never writes again", async () => {

@@ -12,9 +12,10 @@ import {
 } from "@cdckit/driver";
 import type { EachBatchPayload } from "kafkajs";
 import { type Held, HeldPartitions } from "./assignments.ts";
+import { isOfCertificate } from "./certificate-fault.ts";
 import { GroupCommits } from "./commits.ts";
 import { KafkaJsDriverError, makeError, unreadable } from "./errors.ts";
-import { explainFailure } from "./explain-failure.ts";
+import { causesOf, explainFailure } from "./explain-failure.ts";
 import { GivingUp } from "./giving-up.ts";
 import { GroupLease } from "./group-lease.ts";
 import { HandOver } from "./hand-over.ts";
@@ -437,8 +438,9 @@ export class KafkaJsSession implements DriverSession {
     }
     void this.#givingUp.all("lost");
     const explained = explainFailure(error, this.#parts.brokers, this.#reading);
-    // kafkajs takes a certificate that is refused for a connection that may come later. It would show the same one for ever.
-    if (explained.code !== "authentication-failed" && (restarts || this.#restart.after(error))) {
+    // kafkajs takes a certificate that is refused for a connection that may come later. It would show the same one for ever. A function for a
+    // token that has failed may give one later: that is a wait, of the same code.
+    if (!isOfCertificate(causesOf(error)) && (restarts || this.#restart.after(error))) {
       const what =
         explained.code === "brokers-unreachable" ? "the connection to the brokers" : `the group ${this.#parts.subscription.groupId}`;
       this.#rejoining ??= this.#parts.sink.waiting?.({ what, host: this.#parts.brokers });
