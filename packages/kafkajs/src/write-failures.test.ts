@@ -15,3 +15,15 @@ test("a topic of which a partition has no leader is like brokers that are away: 
     cause: { name: "KafkaJSNumberOfRetriesExceeded" },
   });
 });
+
+test.each(["CERT_HAS_EXPIRED", "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED"])(
+  "a certificate that is refused is no outage, which would be waited for without end: %s",
+  (code) => {
+    const cause = Object.assign(new Error("Connection error"), { name: "KafkaJSConnectionError", code });
+    const error = Object.assign(new Error("Connection error"), { name: "KafkaJSNumberOfRetriesExceeded", cause });
+    expect(writeFailures.ofSend(error, [])).toMatchObject({ cause: { name: "KafkaJSNumberOfRetriesExceeded" } });
+    expect(writeFailures.ofTransaction(error, [], "g")).toMatchObject({ cause: { name: "KafkaJSNumberOfRetriesExceeded" } });
+    const away = Object.assign(new Error("Connection error"), { ...cause, code: "ECONNREFUSED" });
+    expect(writeFailures.ofSend(away, [])).toMatchObject({ cause: { code: "brokers-unreachable" } });
+  },
+);

@@ -1,4 +1,5 @@
 import { WriteFailures } from "@cdckit/driver";
+import { isOfCertificate } from "./certificate-fault.ts";
 import { makeError } from "./errors.ts";
 import { causesOf, isConnectionFailure, refusedIn } from "./explain-failure.ts";
 
@@ -9,8 +10,11 @@ const fencedTypes: ReadonlySet<unknown> = new Set(["INVALID_PRODUCER_EPOCH", "PR
 export const writeFailures: WriteFailures = new WriteFailures({
   makeError,
   refusedIn,
-  // kafkajs writes to no partition of a topic while one of them has no leader. Then the broker that has its replica is away.
-  isUnreachable: (error) => isConnectionFailure(error) || causesOf(error).some(({ type }) => type === "LEADER_NOT_AVAILABLE"),
+  isUnreachable: (error) => {
+    const chain = causesOf(error);
+    // kafkajs writes to no partition of a topic while one of them has no leader. Then the broker that has its replica is away.
+    return (isConnectionFailure(error) && !isOfCertificate(chain)) || chain.some(({ type }) => type === "LEADER_NOT_AVAILABLE");
+  },
   reasonOf: (error) => (error instanceof Error ? error.message : String(error)),
   isFenced: (error) => fencedTypes.has((error as { readonly type?: unknown } | null)?.type),
 });
