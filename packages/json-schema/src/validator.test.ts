@@ -4,6 +4,7 @@ import {
   type Decoder,
   type DecoderOptions,
   isDecodeError,
+  type JsonSchemaValidator,
   type KafkaRecord,
   type RegisteredSchema,
   type SchemaReference,
@@ -373,6 +374,21 @@ describe("hostile schemas and values", () => {
     const schema = object(manyPatterns(() => `^x${longPattern}`));
     expect(check(schema, { p0: "xa", p59: "xb" })).toHaveProperty("value");
     expect(check(schema, { p0: "xa", p59: "b" })).toMatchObject({ code: "value-invalid" });
+  });
+
+  test("a schema that is refused is compiled once, however many messages are written with it", () => {
+    let compiled = 0;
+    const counting: JsonSchemaValidator = {
+      compile: (documents, options) => {
+        compiled++;
+        return jsonSchemaValidator.compile(documents, options);
+      },
+    };
+    const decoder = decoderOf(object({ a: { pattern: "(?=a)" } }), { jsonSchemaValidator: counting });
+    for (let i = 0; i < 3; i++) {
+      expect(outcomeOf(() => rowOf(decoder, Buffer.from("{}")))).toMatchObject({ code: "schema-invalid" });
+    }
+    expect(compiled).toBe(1);
   });
 
   test.each<[string, unknown, string]>([

@@ -1,3 +1,4 @@
+import { DecodeError, isDecodeError } from "../../errors.ts";
 import type { ValidateJson } from "../../json-schema-validator.ts";
 import { JsonReader } from "../json/reader.ts";
 import type { CompileOptions, PayloadReader } from "../reader.ts";
@@ -12,13 +13,22 @@ export const jsonSchema: SchemaEncoding = {
   parse: (schema, limits): ParsedSchema => {
     const { type, documents } = parseJsonSchema(schema, limits);
     let validate: ValidateJson | null = null;
+    let refused: DecodeError | null = null;
     let sampling: Sampling | null = null;
     const compile = (options: CompileOptions): PayloadReader => {
       const { validation, codeGeneration } = options;
       if (validation === undefined || validation === null) {
         return new JsonReader("json-schema", type, options);
       }
-      validate ??= validation.validator.compile(documents, { codeGeneration, maxNsPerByte: checkingCost(options.limits) });
+      if (refused !== null) {
+        throw new DecodeError(refused.code, refused.detail); // otherwise each message of the schema would compile it again
+      }
+      try {
+        validate ??= validation.validator.compile(documents, { codeGeneration, maxNsPerByte: checkingCost(options.limits) });
+      } catch (error) {
+        refused = isDecodeError(error) ? error : null;
+        throw error;
+      }
       sampling ??= new Sampling(validation.interval);
       return new CheckedReader(type, options, validate, sampling);
     };
