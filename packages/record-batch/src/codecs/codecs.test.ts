@@ -12,6 +12,7 @@ import { unlz4 } from "./lz4.ts";
 import { outputLimit } from "./output-limit.ts";
 import { unsnappy } from "./snappy.ts";
 import { unzstd } from "./zstd.ts";
+import { ForwardBits } from "./zstd-bits.ts";
 import { zstdFrames } from "./zstd-frames.ts";
 import { loadZstdInWasm, unzstdInWasm } from "./zstd-in-wasm.ts";
 import { unzstdInScript } from "./zstd-script.ts";
@@ -168,10 +169,51 @@ describe("zstd in plain JavaScript takes time by its bytes, and not by what they
     expect(performance.now() - startedMs).toBeLessThan(5_000);
   });
 
+  test("a table that begins with more symbols of no probability than there are", () => {
+    // Of the lengths of literals: probabilities of 5 bits, the first of which is 0, and then "three more zeros" a hundred thousand times.
+    const block = Buffer.concat([Buffer.from([0x00, 0x01, 0x80, 0x10, 0xfe]), Buffer.alloc(25_000, 0xff)]);
+    const reads = vi.spyOn(ForwardBits.prototype, "read");
+    const result = outcome(unzstdInScript, zstdFrameOf([[2, block.length, block]], widest));
+    const { length } = reads.mock.calls;
+    reads.mockRestore();
+    expect([result, length < 100]).toEqual(["damaged-compression", true]);
+  });
+
   test("many frames of nothing", () => {
     const empty = zstdFrameOf([[0, 0, Buffer.alloc(0)]], 0);
     expect(outcome(unzstd, Buffer.concat(Array<Buffer>(50_000).fill(empty)))).toHaveLength(0);
   });
+});
+
+describe("zstd in plain JavaScript", () => {
+  test("reads a block without sequences, in whichever form it says that there are none", () => {
+    for (const none of [[0x00], [0x80, 0x00]]) {
+      const block = Buffer.from([0x08, 0x61, ...none]); // a literal
+      expect(outcome(unzstdInScript, zstdFrameOf([[2, block.length, block]], 0)).toString()).toBe("a");
+      expect(outcome(unzstdInScript, zstdFrameOf([[2, block.length + 1, Buffer.concat([block, block.subarray(0, 1)])]], 0))).toBe(
+        "damaged-compression",
+      );
+    }
+  });
+
+  test("refuses a frame that does not become as many bytes as it says, as zstd's own code does", () => {
+    const stating = (size: number): Buffer =>
+      Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, size]), rawFrame("one").subarray(6)]);
+    for (const read of [unzstd, unzstdInScript]) {
+      expect([2, 3, 4].map((size) => outcome(read, stating(size)).toString())).toEqual([
+        "damaged-compression",
+        "one",
+        "damaged-compression",
+      ]);
+    }
+  });
+});
+
+test("zstd: a frame that needs a dictionary is refused wherever it is read, and one that says it needs none is not", () => {
+  const naming = (id: number): Buffer =>
+    Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x01, 0x00, id]), rawFrame("one").subarray(6)]);
+  expect([7, 0].map((id) => outcome(unzstd, naming(id)).toString())).toEqual(["damaged-compression", "one"]);
+  expect(() => unzstd(Buffer.concat([naming(0), naming(7)]), 1_000)).toThrow("it needs a dictionary, which Kafka does not have");
 });
 
 test("zstd in plain JavaScript gives what zstd's own code in WebAssembly gives, or nothing, whatever the bits are", () => {
@@ -183,7 +225,7 @@ test("zstd in plain JavaScript gives what zstd's own code in WebAssembly gives, 
       }
       const byWasm = unzstdInWasm(bytes, Math.min(outputBound(bytes), outputLimit(bytes.length)));
       const byScript = outcome(unzstdInScript, bytes);
-      // Checksums and stated sizes are looked at in WebAssembly alone, and all of the ends of streams here alone.
+      // Checksums are looked at in WebAssembly alone, and all of the ends of streams here alone.
       expect(byWasm === null || !Buffer.isBuffer(byScript) || byScript.equals(byWasm)).toBe(true);
     }),
     { numRuns: 300 },

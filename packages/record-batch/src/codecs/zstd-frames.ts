@@ -19,6 +19,9 @@ export interface ZstdFrame {
   readonly blocksEnd: number;
   /** How many bytes of its output a reader has to remember. Readers may take so much memory before they read a block. */
   readonly windowBytes: number;
+  /** What it becomes, as it says itself. Null if it does not. */
+  readonly contentBytes: number | null;
+  readonly needsDictionary: boolean;
   /** What it becomes at most, by what its blocks say. */
   readonly maxOutputBytes: number;
 }
@@ -64,15 +67,16 @@ function frameAt(bytes: Buffer, start: number): ZstdFrame | null {
   if (blocks === null) {
     return null;
   }
+  const contentBytes = contentSizeBytes === 0 ? null : contentSizeOf(bytes, contentSizeAt, contentSizeBytes);
   return {
     start,
     end: blocks.end + ((descriptor & 4) === 0 ? 0 : 4), // a checksum
     blocksAt,
     blocksEnd: blocks.end,
     // The window of a single segment is its whole output.
-    windowBytes: isSingleSegment
-      ? contentSizeOf(bytes, contentSizeAt, contentSizeBytes)
-      : windowOf(bytes.readUInt8(start + fixedHeaderBytes)),
+    windowBytes: isSingleSegment && contentBytes !== null ? contentBytes : windowOf(bytes.readUInt8(start + fixedHeaderBytes)),
+    contentBytes,
+    needsDictionary: dictionaryBytes > 0 && bytes.readUIntLE(contentSizeAt - dictionaryBytes, dictionaryBytes) !== 0,
     maxOutputBytes: blocks.maxOutputBytes,
   };
 }

@@ -35,7 +35,7 @@ export function readFseTable(
     probabilities.push(probability);
     left -= Math.abs(probability);
     if (probability === 0) {
-      addZeros(bits, probabilities);
+      addZeros(bits, probabilities, limits.maxSymbol);
     }
     if (left < 0 || probabilities.length > limits.maxSymbol + 1) {
       throw corrupt("a table has more symbols than there are");
@@ -57,8 +57,9 @@ function readProbability(bits: ForwardBits, left: number): number {
   return (value > lowMask ? value - short : value) - 1;
 }
 
-function addZeros(bits: ForwardBits, probabilities: number[]): void {
-  for (let repeats = 3; repeats === 3; ) {
+/** Ends when there are more symbols than there may be: a block of ones would give three zeros for each two of its bits. */
+function addZeros(bits: ForwardBits, probabilities: number[], maxSymbol: number): void {
+  for (let repeats = 3; repeats === 3 && probabilities.length <= maxSymbol; ) {
     repeats = bits.read(2);
     for (let i = 0; i < repeats; i++) {
       probabilities.push(0);

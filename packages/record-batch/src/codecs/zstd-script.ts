@@ -74,7 +74,7 @@ interface FrameState {
   readonly offsets: [number, number, number];
 }
 
-function unpackFrame(bytes: Buffer, { blocksAt, blocksEnd }: ZstdFrame, output: Output): void {
+function unpackFrame(bytes: Buffer, { blocksAt, blocksEnd, contentBytes }: ZstdFrame, output: Output): void {
   const frame: FrameState = { start: output.length, huffman: null, tables: null, offsets: [1, 4, 8] };
   for (let at = blocksAt; at < blocksEnd; ) {
     const header = bytes.readUIntLE(at, 3);
@@ -94,6 +94,9 @@ function unpackFrame(bytes: Buffer, { blocksAt, blocksEnd }: ZstdFrame, output: 
       unpackBlock(bytes, at, at + size, frame, output);
     }
     at += type === runLengthBlock ? 1 : size;
+  }
+  if (contentBytes !== null && output.length - frame.start !== contentBytes) {
+    throw corrupt("a frame does not become as many bytes as it says");
   }
 }
 

@@ -62,12 +62,6 @@ export function readSequences(
     return bytes[at] as number;
   };
   const first = byte(start);
-  if (first === 0) {
-    if (start + 1 !== end) {
-      throw corrupt("a block does not end with its sequences");
-    }
-    return known;
-  }
   const countBytes = first < 128 ? 1 : first < 255 ? 2 : 3;
   const count =
     countBytes === 1
@@ -75,6 +69,12 @@ export function readSequences(
       : countBytes === 2
         ? ((first - 128) << 8) + byte(start + 1)
         : byte(start + 1) + (byte(start + 2) << 8) + 0x7f_00;
+  if (count === 0) {
+    if (start + countBytes !== end) {
+      throw corrupt("a block does not end with its sequences");
+    }
+    return known;
+  }
   const modes = byte(start + countBytes);
   const read = readTables(bytes, start + countBytes + 1, end, modes, known);
   readStream(read.tables, new BackwardBits(bytes, read.end, end), count, take);

@@ -26,6 +26,10 @@ export function unzstd(bytes: Buffer, maxBytes: number): Buffer {
   if (sumOf(frames, ({ windowBytes }) => windowBytes) > maxWindowBytes) {
     throw damaged("zstd", "its window is larger than zstd's own default limit of 128 MiB");
   }
+  if (frames.some(({ needsDictionary }) => needsDictionary)) {
+    // Without it, the first matches of such a frame may copy other bytes than it means.
+    throw damaged("zstd", "it needs a dictionary, which Kafka does not have");
+  }
   if (frames.length === 0) {
     return Buffer.alloc(0);
   }
