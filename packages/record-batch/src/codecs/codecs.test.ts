@@ -61,7 +61,7 @@ function outcome(read: Read, bytes: Buffer, maxBytes = outputLimit(bytes.length)
   }
 }
 
-describe("batches that the Java libraries compressed", () => {
+describe("batches that other libraries compressed", () => {
   test("there are vectors of every format", () => {
     expect(new Set(vectors.map(({ format }) => format))).toEqual(new Set(Object.keys(readers)));
   });
@@ -194,6 +194,11 @@ describe("zstd in plain JavaScript", () => {
         "damaged-compression",
       );
     }
+  });
+
+  test("reads literals that are one byte, repeated", () => {
+    const block = Buffer.from([0x29, 0x61, 0x00]); // five of it, and no sequences
+    expect(outcome(unzstdInScript, zstdFrameOf([[2, block.length, block]], 0)).toString()).toBe("aaaaa");
   });
 
   test("refuses a frame that does not become as many bytes as it says, as zstd's own code does", () => {

@@ -10,7 +10,7 @@ const files = readdirSync(folder).filter((file) => file.includes(".zstd"));
 const areWholeFrames = (bytes: Buffer): boolean => zstdFrames(bytes) !== null;
 const skippable = Buffer.from("502a4d1803000000aabbcc", "hex"); // three bytes that a reader skips
 
-describe.each(files)("the frames of %s, which the Java library wrote", (file) => {
+describe.each(files)("the frames of %s, which zstd's own code wrote", (file) => {
   const bytes = readFileSync(join(folder, file));
 
   test("are whole, also several of them, and with others between", () => {
