@@ -5,7 +5,7 @@ const wordBytes = 4;
 const shortestRepeat = 48;
 
 /**
- * Copies the literals and matches of one compressed block. Short ones are copied in words of four bytes, and so up to three bytes after them in `out`
+ * Copies literals from a source, which holds those of one compressed block or more, and matches. Short ones are copied in words of four bytes, and so up to three bytes after them in `out`
  * may be written too: what a block becomes is written in order, and those bytes are written after that.
  */
 export class BlockCopier {
@@ -26,7 +26,7 @@ export class BlockCopier {
     this.#lastTo = out.length - loopUpTo;
   }
 
-  /** Copies `length` bytes from `from` in the block to `to`. The caller has checked that they lie within both. */
+  /** Copies `length` bytes from `from` in the source to `to`. The caller has checked that they lie within both. */
   literal(from: number, to: number, length: number): void {
     if (length > loopUpTo) {
       this.#source.copy(this.#out, to, from, from + length);

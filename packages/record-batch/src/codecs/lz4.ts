@@ -1,5 +1,5 @@
-import { BlockCopier } from "./block-copier.ts";
-import { damaged, tooLarge } from "./output-limit.ts";
+import { GrowingOutput } from "./growing-output.ts";
+import { damaged } from "./output-limit.ts";
 
 const frameMagic = 0x184d2204;
 const uncompressedFlag = 0x80000000;
@@ -23,7 +23,7 @@ interface FrameHeader {
  * wrongly.
  */
 export function unlz4(bytes: Buffer, maxBytes: number): Buffer {
-  const output = new Output(bytes, maxBytes);
+  const output = new GrowingOutput("lz4", bytes.length, maxBytes);
   let at = 0;
   while (at < bytes.length) {
     at = decodeFrame(bytes, at, output);
@@ -31,65 +31,8 @@ export function unlz4(bytes: Buffer, maxBytes: number): Buffer {
   return output.take();
 }
 
-/** Where batches are unpacked before their size is known. It is kept while it is small, and is in use by one batch at a time. */
-let scratch: Buffer = Buffer.alloc(0);
-const largestScratch = 4_194_304;
-
-/**
- * The output grows with the blocks, because a frame need not say its size. It is copied to its size at the end: what a batch does not fill would
- * be held as long as one of its records is.
- */
-class Output {
-  readonly #source: Buffer;
-  readonly #limit: number;
-  buffer: Buffer = scratch;
-  length = 0;
-  /** From the source to the buffer. There may be hundreds of thousands of blocks: none gets an object. */
-  #copier: BlockCopier | null = null;
-
-  constructor(source: Buffer, limit: number) {
-    this.#source = source;
-    this.#limit = limit;
-  }
-
-  get copier(): BlockCopier {
-    this.#copier ??= new BlockCopier(this.#source, this.buffer);
-    return this.#copier;
-  }
-
-  /** Makes room for a block of at most `bytes`, and returns the end of the room. */
-  reserve(bytes: number): number {
-    const end = Math.min(this.length + bytes, this.#limit);
-    if (end > this.buffer.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.min(this.#limit, Math.max(end, this.buffer.length * 2)));
-      this.buffer.copy(grown, 0, 0, this.length);
-      this.buffer = grown;
-      this.#copier = null;
-    }
-    return end;
-  }
-
-  /** The error of a block that did not fit: it exceeds the limit, or the block size of its own frame. */
-  overflow(roomEnd: number): Error {
-    return roomEnd === this.#limit
-      ? tooLarge("lz4", this.#source.length, this.#limit)
-      : damaged("lz4", "a block is larger than its frame allows");
-  }
-
-  /** The bytes, in memory of their own. */
-  take(): Buffer {
-    if (this.buffer.length > largestScratch) {
-      return this.buffer.subarray(0, this.length);
-    }
-    scratch = this.buffer;
-    const taken = Buffer.allocUnsafeSlow(this.length);
-    this.buffer.copy(taken, 0, 0, this.length);
-    return taken;
-  }
-}
-
 /** frame => header, [uint32 size, bytes, checksum?]*, uint32 0, checksum?. Returns the end of the frame. */
-function decodeFrame(bytes: Buffer, start: number, output: Output): number {
+function decodeFrame(bytes: Buffer, start: number, output: GrowingOutput): number {
   const header = readHeader(bytes, start);
   const frameStart = output.length;
   let at = start + header.bytes;
@@ -104,7 +47,7 @@ function decodeFrame(bytes: Buffer, start: number, output: Output): number {
       throw damaged("lz4", "it ends inside a block");
     }
     if (size >= uncompressedFlag) {
-      copyBlock(at, length, output, header);
+      copyBlock(bytes, at, length, output, header);
     } else {
       decodeBlock(bytes, at, at + length, output, header, header.linked ? frameStart : output.length);
     }
@@ -134,19 +77,19 @@ function readHeader(bytes: Buffer, start: number): FrameHeader {
   };
 }
 
-function copyBlock(at: number, length: number, output: Output, header: FrameHeader): void {
+function copyBlock(bytes: Buffer, at: number, length: number, output: GrowingOutput, header: FrameHeader): void {
   const end = output.reserve(header.maxBlockBytes);
   if (length > end - output.length) {
     throw output.overflow(end);
   }
-  output.copier.literal(at, output.length, length);
+  output.copierFrom(bytes).literal(at, output.length, length);
   output.length += length;
 }
 
 /** sequence => token, literal length?, literals, [distance, match length?]; the last one ends after its literals. */
-function decodeBlock(bytes: Buffer, start: number, blockEnd: number, output: Output, header: FrameHeader, earliest: number): void {
+function decodeBlock(bytes: Buffer, start: number, blockEnd: number, output: GrowingOutput, header: FrameHeader, earliest: number): void {
   const end = output.reserve(header.maxBlockBytes);
-  const { copier } = output;
+  const copier = output.copierFrom(bytes);
   let to = output.length;
   let from = start;
   while (from < blockEnd) {

@@ -1,5 +1,4 @@
-import { BlockCopier } from "./block-copier.ts";
-import { tooLarge } from "./output-limit.ts";
+import { GrowingOutput } from "./growing-output.ts";
 import { corrupt } from "./zstd-bits.ts";
 import type { HuffmanTable } from "./zstd-huffman.ts";
 import { readLiterals } from "./zstd-literals.ts";
@@ -20,48 +19,11 @@ export function unzstdInScript(bytes: Buffer, maxBytes: number): Buffer {
   if (frames === null) {
     throw corrupt("it is cut, or holds bytes that are no zstd frame");
   }
-  const output = new Output(bytes.length, maxBytes);
+  const output = new GrowingOutput("zstd", bytes.length, maxBytes);
   for (const frame of frames) {
     unpackFrame(bytes, frame, output);
   }
   return output.take();
-}
-
-/** It grows with the blocks, because a frame need not say its size. */
-class Output {
-  readonly #packedBytes: number;
-  readonly #limit: number;
-  buffer: Buffer = Buffer.alloc(0);
-  length = 0;
-
-  constructor(packedBytes: number, limit: number) {
-    this.#packedBytes = packedBytes;
-    this.#limit = limit;
-  }
-
-  /** Makes room for what a block may become, or for what the limit still leaves. */
-  reserve(bytes: number): void {
-    const end = Math.min(this.length + bytes, this.#limit);
-    if (end > this.buffer.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.min(this.#limit, Math.max(end, this.buffer.length * 2)));
-      this.buffer.copy(grown, 0, 0, this.length);
-      this.buffer = grown;
-    }
-  }
-
-  /** So many bytes follow. */
-  checkLimit(bytes: number): void {
-    if (bytes > this.#limit - this.length) {
-      throw tooLarge("zstd", this.#packedBytes, this.#limit);
-    }
-  }
-
-  /** The bytes, without what was reserved and not filled: it would be held as long as one of the records is. */
-  take(): Buffer {
-    const taken = Buffer.allocUnsafeSlow(this.length);
-    this.buffer.copy(taken, 0, 0, this.length);
-    return taken;
-  }
 }
 
 /** What blocks of a frame have in common. */
@@ -74,7 +36,7 @@ interface FrameState {
   readonly offsets: [number, number, number];
 }
 
-function unpackFrame(bytes: Buffer, { blocksAt, blocksEnd, contentBytes }: ZstdFrame, output: Output): void {
+function unpackFrame(bytes: Buffer, { blocksAt, blocksEnd, contentBytes }: ZstdFrame, output: GrowingOutput): void {
   const frame: FrameState = { start: output.length, huffman: null, tables: null, offsets: [1, 4, 8] };
   for (let at = blocksAt; at < blocksEnd; ) {
     const header = bytes.readUIntLE(at, 3);
@@ -100,12 +62,12 @@ function unpackFrame(bytes: Buffer, { blocksAt, blocksEnd, contentBytes }: ZstdF
   }
 }
 
-function unpackBlock(bytes: Buffer, start: number, end: number, frame: FrameState, output: Output): void {
+function unpackBlock(bytes: Buffer, start: number, end: number, frame: FrameState, output: GrowingOutput): void {
   const literals = readLiterals(bytes, start, end, frame.huffman, maxBlockBytes);
   frame.huffman = literals.huffman;
   output.reserve(maxBlockBytes);
   const blockEnd = output.length + maxBlockBytes;
-  const copier = new BlockCopier(literals.bytes, output.buffer);
+  const copier = output.copierFrom(literals.bytes);
   let from = 0;
   const copyLiterals = (length: number): void => {
     if (length > literals.bytes.length - from || length > blockEnd - output.length) {
