@@ -17,6 +17,7 @@ import { metricsOf } from "./observe/prometheus.ts";
 import { RangeWatch } from "./observe/range-watch.ts";
 import type { Waits } from "./observe/waits.ts";
 import { type Suspicion, suspicionText, suspicionTexts, type WatchedPartition } from "./observe/watchdog.ts";
+import { refuseSecondStart } from "./one-start.ts";
 import type { ResolvedConsumerOptions } from "./options.ts";
 import { type SeekPosition, seekTo } from "./delivery/seek-to.ts";
 import type { SinkClaims } from "./delivery/sink-claims.ts";
@@ -130,12 +131,9 @@ export class ConsumerEngine {
     return this.#stopped.opened;
   }
 
-  /** A consumer is started once: a second start must not touch what the first one uses. */
+  /** Throws `wrong-phase` for a second start. */
   refuseUnlessIdle(): void {
-    if (this.phase !== "idle") {
-      const what = this.#dispatcher === undefined ? "was stopped before it was started" : `was started before and is ${this.phase}`;
-      throw new ConsumerError("wrong-phase", `this consumer ${what}; create a new one`);
-    }
+    refuseSecondStart(this.phase, this.#dispatcher !== undefined);
   }
 
   /**
