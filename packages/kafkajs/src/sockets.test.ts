@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { Kafka, logLevel } from "kafkajs";
 import { expect, test } from "vitest";
 import { Sockets } from "./sockets.ts";
@@ -38,12 +38,7 @@ test("a socket that is destroyed and let go of over and over, before it is close
 test("a socket goes to the address that connectTo names", async () => {
   const server = createServer((accepted) => accepted.end(framed([Buffer.from("here")]))).listen(0, "127.0.0.1");
   await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const asked: unknown[] = [];
-  const sockets = new Sockets(null, (broker) => {
-    asked.push(broker);
-    return { host: "127.0.0.1", port };
-  });
+  const { sockets, asked } = socketsTo(server);
   const socket = sockets.factory({ host: "broker.invalid", port: 9_092, ssl: null as never, onConnect: () => {} }) as Socket;
   const [answer] = (await once(socket, "data")) as [Buffer];
   expect([asked, answer.toString("utf8", 4)]).toEqual([[{ host: "broker.invalid", port: 9_092 }], "here"]);
@@ -53,12 +48,7 @@ test("a socket goes to the address that connectTo names", async () => {
 test("an IPv6 address in brackets reaches its socket whole, although kafkajs ends a host at the first colon", async () => {
   const server = createServer((accepted) => accepted.end()).listen(0, "127.0.0.1");
   await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const asked: unknown[] = [];
-  const sockets = new Sockets(null, (broker) => {
-    asked.push(broker);
-    return { host: "127.0.0.1", port };
-  });
+  const { sockets, asked } = socketsTo(server);
   const client = new Kafka({
     brokers: sockets.brokersWhileOpen(["[fe80::1]:9092"]),
     socketFactory: sockets.factory,
@@ -70,6 +60,17 @@ test("an IPv6 address in brackets reaches its socket whole, although kafkajs end
   sockets.destroy();
   server.close();
 });
+
+/** Sockets that all go to this server, and the brokers that they were asked for. */
+function socketsTo(server: Server): { readonly sockets: Sockets; readonly asked: readonly unknown[] } {
+  const { port } = server.address() as AddressInfo;
+  const asked: unknown[] = [];
+  const connectTo = (broker: unknown): { host: string; port: number } => {
+    asked.push(broker);
+    return { host: "127.0.0.1", port };
+  };
+  return { sockets: new Sockets(null, connectTo), asked };
+}
 
 /** A socket to a peer that answers what it is asked with these bytes, in these chunks. */
 async function asked(
