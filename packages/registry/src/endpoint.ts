@@ -4,7 +4,8 @@ import { isError } from "./is-error.ts";
 
 /**
  * Credentials: a user name and a password, a token, or a function that returns one of both. The function is called before every request, so that it
- * may give others after a rotation. While the registry refuses what it gives (401), it is asked again as after an outage.
+ * may give others after a rotation. While it gives nothing that can be sent, or the registry refuses what it gives (401), it is asked again as after an
+ * outage.
  */
 export type RegistryAuth =
   | { readonly basic: RegistryLogin | (() => RegistryLogin | Promise<RegistryLogin>) }
@@ -100,7 +101,7 @@ export class Endpoint {
     const login = await this.#fromFunction("auth.basic", give);
     if (wrongInLogin(login) !== null) {
       const detail = `auth.basic must return { username, password }, both of them text, and no colon in the user name, to ask ${this.url}`;
-      throw new RegistryError("refused", detail, { url: this.url });
+      throw this.#withoutCredentials(detail);
     }
     return login as RegistryLogin; // checked in the lines before
   }
@@ -109,9 +110,17 @@ export class Endpoint {
     const token = await this.#fromFunction("auth.bearer", give);
     // fetch would refuse such a header too, but would quote the token in its message.
     if (!isToken(token)) {
-      throw new RegistryError("refused", `auth.bearer must return ${tokenInWords} to ask ${this.url}`, { url: this.url });
+      throw this.#withoutCredentials(`auth.bearer must return ${tokenInWords} to ask ${this.url}`);
     }
     return token;
+  }
+
+  /**
+   * The function may give others a moment later: while a secret is replaced, a file can be empty. At a start this ends the consumer all the same,
+   * because no registry was found: a function that never gives any was just set up.
+   */
+  #withoutCredentials(detail: string): RegistryError {
+    return new RegistryError("unavailable", detail, { url: this.url, isRegistry: false });
   }
 
   async #fromFunction(option: string, give: () => unknown): Promise<unknown> {

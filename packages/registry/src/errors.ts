@@ -26,7 +26,7 @@ export interface RegistryErrorOptions {
    */
   readonly isCertain?: boolean | undefined;
   /**
-   * False if what answered is no schema registry.
+   * False if what answered is no schema registry, or if nothing could be asked for want of credentials.
    * @default true
    */
   readonly isRegistry?: boolean | undefined;
@@ -57,7 +57,10 @@ export class RegistryError extends Error {
   readonly retryAfterMs: number | undefined;
   /** Whether "not found" is the registry's answer about the id itself. False if it is about a schema that this one refers to. */
   readonly isCertain: boolean;
-  /** False if the answer did not come from a schema registry: a proxy's page, another service, an empty body. */
+  /**
+   * False if the answer did not come from a schema registry: a redirect, a proxy's page, another service, an empty body; and if nothing was asked,
+   * because a function of `auth` gave no credentials.
+   */
   readonly isRegistry: boolean;
 
   constructor(code: SchemaLoadFailure, detail: string, options: RegistryErrorOptions = {}) {

@@ -94,7 +94,8 @@ function failureOfFetch(error: unknown, endpoint: Endpoint, question: Question):
   const about = { url: endpoint.url, id: question.id, cause: endpoint.safeCause(error) };
   if (isRedirect(error)) {
     const detail = `${endpoint.url} redirected ${question.what}. Redirects are not followed, because credentials would be sent along: set url to the address that it leads to`;
-    return new RegistryError("refused", detail, about);
+    // Who redirects is no registry, as whoever answers with a page: a proxy that wants a login, or one that is being moved.
+    return new RegistryError("unavailable", detail, { ...about, isRegistry: false });
   }
   if (errorChain(error).some((link) => link.message === "bad port")) {
     const detail = `${endpoint.url} has a port that fetch does not open, because another protocol uses it: let the registry listen on another port`;

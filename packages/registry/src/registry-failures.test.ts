@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { createGzip, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { createRegistry } from "./index.ts";
+import { createRegistry, type RegistryAuth, type RegistryLogin } from "./index.ts";
 import { answers, failureOf, json, recordAnswer, serve, TestClock } from "./registry-server.contract.ts";
 
 describe("a 404", () => {
@@ -232,14 +232,47 @@ test("a schema that Apicurio refuses at its Confluent API is told with the addre
 });
 
 describe("an answer that is not a schema", () => {
-  test.each([301, 302, 303, 307, 308])("a redirect (%i) is refused and never followed", async (status) => {
-    const target = await serve(answers({ "/schemas/ids/7": recordAnswer("Order") }));
-    const server = await serve((request, response) => response.writeHead(status, { location: `${target.url}${request.url}` }).end());
-    const failure = await failureOf(createRegistry({ url: server.url, auth: { bearer: "token" } }).load(7));
-    expect(failure.code).toBe("refused");
-    expect(failure.message).toContain("redirected");
-    expect([server.requests.length, target.requests.length]).toEqual([1, 0]);
+  test.each([301, 302, 303, 307, 308])(
+    "a redirect (%i) is never followed: it is an outage, which ends a consumer only at its start",
+    async (status) => {
+      const target = await serve(answers({ "/schemas/ids/7": recordAnswer("Order") }));
+      const server = await serve((request, response) => response.writeHead(status, { location: `${target.url}${request.url}` }).end());
+      const registry = createRegistry({ url: server.url, auth: { bearer: "token" }, retry: { attempts: 1 }, clock: new TestClock() });
+      const failure = await failureOf(registry.load(7));
+      expect(failure).toMatchObject({ code: "unavailable", isRegistry: false });
+      expect(failure.message).toContain("redirected");
+      expect(await registry.ping()).toMatchObject([{ ok: false, isPermanent: true, detail: expect.stringContaining("redirected") }]);
+      expect(target.requests.length).toBe(0);
+    },
+  );
+
+  test("a redirect in passing does not fail a load: the registry is asked again", async () => {
+    const server = await serve((request, response, count) =>
+      count === 1
+        ? response.writeHead(302, { location: "/login" }).end()
+        : answers({ "/schemas/ids/7": recordAnswer("Order") })(request, response, count),
+    );
+    expect(await createRegistry({ url: server.url, clock: new TestClock() }).load(7)).toMatchObject({ id: 7, schemaType: "AVRO" });
+    expect(server.paths).toEqual(["/schemas/ids/7", "/schemas/ids/7"]);
   });
+
+  test.each<[string, unknown, (give: () => unknown) => RegistryAuth]>([
+    ["auth.bearer", "secret", (give) => ({ bearer: give as () => string })],
+    ["auth.basic", { username: "me", password: "secret" }, (give) => ({ basic: give as () => RegistryLogin })],
+  ])(
+    "a function %s that gives nothing for a moment is asked again; one that never gives any ends a consumer at its start",
+    async (name, good, authOf) => {
+      const server = await serve(answers({ "/schemas/ids/7": recordAnswer("Order") }));
+      const given = [undefined, good];
+      const late = createRegistry({ url: server.url, clock: new TestClock(), auth: authOf(() => given.shift()) });
+      expect(await late.load(7)).toMatchObject({ id: 7 });
+      expect([given.length, server.requests.length]).toEqual([0, 1]);
+
+      const never = createRegistry({ url: server.url, clock: new TestClock(), auth: authOf(() => undefined) });
+      expect(await never.ping()).toMatchObject([{ ok: false, isPermanent: true, detail: expect.stringContaining(`${name} must return`) }]);
+      expect(server.requests.length).toBe(1);
+    },
+  );
 
   test("a body that never ends is cut at the limit", async () => {
     let sent = 0;
