@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { readHeaderJson } from "../encoding/connect-json/header-json.ts";
+import type { ColumnHints } from "../encoding/reader.ts";
 import { isDecodeError } from "../errors.ts";
 import type { Columns, KeyChange, TableName } from "../event.ts";
 import type { RecordHeaders } from "../record.ts";
@@ -13,6 +14,8 @@ import { tableNamed } from "./table-text.ts";
 /** The part of a topic's scope that header values are read with. */
 type HeaderScope = Pick<EnvelopeScope, "values" | "limits">;
 
+const noHints: ColumnHints = new Map();
+
 /** The text of the last header with this name, or null. */
 export function headerText(headers: RecordHeaders, name: string, scope: HeaderScope): string | null {
   const bytes = lastHeader(headers, name);
@@ -21,13 +24,14 @@ export function headerText(headers: RecordHeaders, name: string, scope: HeaderSc
 
 /** The text in the value of a header, or null if it is none. */
 export function textIn(bytes: Uint8Array, scope: HeaderScope): string | null {
-  const value = parsed(bytes, scope);
+  const value = parsed(bytes, scope, noHints);
   return typeof value === "string" ? value : null;
 }
 
 /**
- * The other key of a primary-key change, or null if the record is not part of one. A key with a schema is read with it. A header that is
- * not a JSON object, or that contradicts its schema, gives its plain text, so that the record still counts as part of a key change.
+ * The other key of a primary-key change, or null if the record is not part of one. A key with a schema is read with it, and a key without one as the
+ * key of a record in JSON. A header that is
+ * not a JSON object, or that contradicts its schema or the hints, gives its plain text, so that the record still counts as part of a key change.
  */
 export function keyChangeOf(headers: RecordHeaders, scope: EnvelopeScope): KeyChange | null {
   const newKey = keyIn(headers, "__debezium.newkey", scope);
@@ -43,7 +47,7 @@ function keyIn(headers: RecordHeaders, name: string, scope: EnvelopeScope): Colu
   if (bytes === null) {
     return null;
   }
-  const value = parsed(bytes, scope);
+  const value = parsed(bytes, scope, scope.columns);
   return isKey(value) ? value : (bareText(bytes) ?? Buffer.from(bytes));
 }
 
@@ -77,13 +81,13 @@ function lastHeader(headers: RecordHeaders, name: string): Uint8Array | null {
   return null;
 }
 
-function parsed(bytes: Uint8Array, { values, limits }: HeaderScope): unknown {
+function parsed(bytes: Uint8Array, { values, limits }: HeaderScope, hints: ColumnHints): unknown {
   const first = bytes[0];
   if (first !== quoteByte && first !== openBrace) {
     return bareText(bytes);
   }
   try {
-    return readHeaderJson(bytes, values, limits);
+    return readHeaderJson(bytes, values, limits, hints);
   } catch (error) {
     if (isDecodeError(error)) {
       return bareText(bytes); // it only begins like JSON
