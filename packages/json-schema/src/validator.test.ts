@@ -394,7 +394,7 @@ describe("hostile schemas and values", () => {
   test.each<[string, unknown, string]>([
     ["a look-ahead", object({ a: { pattern: "(?=a)" } }), "schema-invalid"],
     ["a rule of the wrong type", object({ a: { minimum: "zero" } }), "schema-invalid"],
-    ["patterns of more than 50,000 steps together", object(manyPatterns((i) => `${i}${longPattern}`)), "limit-exceeded"],
+    ["patterns of more than 50,000 instructions together", object(manyPatterns((i) => `${i}${longPattern}`)), "limit-exceeded"],
     ["20,000 properties", object(Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`p${i}`, {}]))), "limit-exceeded"],
   ])("a schema with %s is refused when its values are to be checked", (_name, schema, code) => {
     const empty = Buffer.from("{}");

@@ -69,7 +69,7 @@ function compile(bundle: Bundle, budget: Budget): ValidateFunction {
   }
 }
 
-/** What the patterns of a schema may have together: re2js takes ten microseconds, and 300 bytes, for each step. */
+/** What the patterns of a schema may have together: re2js takes ten microseconds, and 300 bytes, for each instruction. */
 const maxInstructions = 50_000;
 
 /** The patterns of one schema. Each is made once, however often it stands there. */
@@ -97,7 +97,7 @@ class Patterns {
     if (this.#instructions > maxInstructions) {
       throw new DecodeError(
         "limit-exceeded",
-        `expected a schema whose patterns have at most ${maxInstructions} steps together, found more; simplify its patterns, or set validation to "off"`,
+        `expected a schema whose patterns have at most ${maxInstructions} instructions together (about one for each character of a pattern, times its counts), found more; simplify its patterns, or set validation to "off"`,
       );
     }
   }
@@ -159,7 +159,7 @@ const minBytes = 1_048_576;
 
 /**
  * Limits the cost of checking one message, in about nanoseconds. Alternatives inside of alternatives that contain themselves double with
- * every level, and a pattern takes as many steps as the text has characters.
+ * every level, and a pattern takes time for each character of the text.
  */
 class Budget {
   readonly #perByte: number;
