@@ -58,6 +58,11 @@ const bannedWords = [
 
 /** Names that have such a word all the same. @type {readonly { name: string, within: RegExp, reason: string }[]} */
 const exceptions = [
+  ...["weight", "weights", "directWeights", "compressedWeights"].map((name) => ({
+    name,
+    within: /\/codecs\/zstd-huffman\.ts$/,
+    reason: "RFC 8878 calls it so",
+  })),
   { name: "weight", within: /\.test\.ts$/, reason: "fast-check calls the share of an arbitrary so" },
   { name: "openRecordFeed", within: /^packages\/cdc-bench\//, reason: "open is the verb: what it opens is a feed of records" },
 ];

@@ -1,7 +1,7 @@
 const frameMagic = 0xfd2fb528;
 const firstSkippableMagic = 0x184d2a50;
 const compressedBlock = 2;
-const runLengthBlock = 1;
+const rleBlock = 1;
 const reservedBlock = 3;
 /** A compressed block does not say what it becomes. This is the most that the format allows. */
 const maxBlockBytes = 128 * 1024;
@@ -105,7 +105,7 @@ function overBlocks(bytes: Buffer, start: number): { readonly end: number; reado
     }
     const size = header >>> 3;
     maxOutputBytes += type === compressedBlock ? maxBlockBytes : size;
-    at += 3 + (type === runLengthBlock ? 1 : size);
+    at += 3 + (type === rleBlock ? 1 : size);
     if ((header & 1) === 1) {
       return { end: at, maxOutputBytes };
     }

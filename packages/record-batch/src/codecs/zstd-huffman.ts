@@ -11,64 +11,64 @@ export interface HuffmanTable {
 const longestCode = 11;
 const maxSymbols = 256;
 const limits = { maxAccuracy: 6, maxSymbol: longestCode };
-/** A description that begins with this byte or a higher one has ranks of four bits each. */
-const plainFrom = 128;
+/** A description that begins with this byte or a higher one has the weights themselves, in four bits each. */
+const directFrom = 128;
 
 /**
- * Reads a description of codes, and returns where it ends. A symbol has a rank, which zstd calls its weight: the higher it is, the shorter is the code.
+ * Reads a description of codes, and returns where it ends. The higher the weight of a symbol is, the shorter is its code.
  * https://www.rfc-editor.org/rfc/rfc8878#section-4.2.1
  */
 export function readHuffmanTable(bytes: Buffer, start: number, end: number): { readonly table: HuffmanTable; readonly end: number } {
   const head = start < end ? (bytes[start] as number) : 0;
-  const isPlain = head >= plainFrom;
-  const descriptionEnd = start + 1 + (isPlain ? (head - plainFrom + 2) >> 1 : head);
+  const isDirect = head >= directFrom;
+  const descriptionEnd = start + 1 + (isDirect ? (head - directFrom + 2) >> 1 : head);
   if (head === 0 || descriptionEnd > end) {
     throw corrupt("codes end too early");
   }
-  const ranks = isPlain ? plainRanks(bytes, start + 1, head - plainFrom + 1) : packedRanks(bytes, start + 1, descriptionEnd);
-  return { table: makeTable(ranks), end: descriptionEnd };
+  const weights = isDirect ? directWeights(bytes, start + 1, head - directFrom + 1) : compressedWeights(bytes, start + 1, descriptionEnd);
+  return { table: makeTable(weights), end: descriptionEnd };
 }
 
-function plainRanks(bytes: Buffer, start: number, count: number): number[] {
+function directWeights(bytes: Buffer, start: number, count: number): number[] {
   return Array.from({ length: count }, (_, i) => ((bytes[start + (i >> 1)] as number) >> (i % 2 === 0 ? 4 : 0)) & 15);
 }
 
 /** Two states take turns. The stream ends when one of them would need more bits than there are: then the other one has a symbol left. */
-function packedRanks(bytes: Buffer, start: number, end: number): number[] {
+function compressedWeights(bytes: Buffer, start: number, end: number): number[] {
   const { table, end: tableEnd } = readFseTable(bytes, start, end, limits);
   const stream = new BackwardBits(bytes, tableEnd, end);
-  const ranks: number[] = [];
+  const weights: number[] = [];
   let state = stream.read(table.accuracy);
   let other = stream.read(table.accuracy);
   while (stream.left >= 0) {
-    ranks.push(table.symbols[state] as number);
-    if (ranks.length >= maxSymbols) {
+    weights.push(table.symbols[state] as number);
+    if (weights.length >= maxSymbols) {
       throw corrupt("codes are of more symbols than there are");
     }
     [state, other] = [other, stateAfter(table, state, stream)];
   }
-  ranks.push(table.symbols[state] as number);
-  return ranks;
+  weights.push(table.symbols[state] as number);
+  return weights;
 }
 
-/** The rank of the last symbol is not written: it is what is missing to a power of two. */
+/** The weight of the last symbol is not written: it is what is missing to a power of two. */
 function makeTable(written: readonly number[]): HuffmanTable {
-  const sum = written.reduce((all, rank) => all + (rank === 0 ? 0 : 1 << (rank - 1)), 0);
+  const sum = written.reduce((all, weight) => all + (weight === 0 ? 0 : 1 << (weight - 1)), 0);
   const maxBits = 32 - Math.clz32(sum);
   const missing = (1 << maxBits) - sum;
   if (sum === 0 || maxBits > longestCode || written.length >= maxSymbols || (missing & (missing - 1)) !== 0) {
     throw corrupt("codes contradict each other");
   }
-  const ranks = [...written, 32 - Math.clz32(missing)];
+  const weights = [...written, 32 - Math.clz32(missing)];
   const symbols = new Uint8Array(1 << maxBits);
   const bits = new Uint8Array(1 << maxBits);
   let at = 0;
-  for (let rank = 1; rank <= maxBits; rank++) {
-    for (const [symbol, own] of ranks.entries()) {
-      if (own === rank) {
-        const end = at + (1 << (rank - 1));
+  for (let weight = 1; weight <= maxBits; weight++) {
+    for (const [symbol, own] of weights.entries()) {
+      if (own === weight) {
+        const end = at + (1 << (weight - 1));
         symbols.fill(symbol, at, end);
-        bits.fill(maxBits + 1 - rank, at, end);
+        bits.fill(maxBits + 1 - weight, at, end);
         at = end;
       }
     }

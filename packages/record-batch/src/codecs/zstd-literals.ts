@@ -8,9 +8,10 @@ export interface Literals {
   readonly end: number;
 }
 
+/** The types of literals. The fourth one, treeless, has the codes of a block before. */
 const raw = 0;
-const repeatedByte = 1;
-const withNewCodes = 2;
+const rle = 1;
+const compressed = 2;
 /** Four streams begin with the lengths of three of them. */
 const jumpBytes = 6;
 
@@ -36,10 +37,10 @@ export function readLiterals(bytes: Buffer, at: number, end: number, known: Huff
     return { bytes: bytes.subarray(start, literalsEnd), huffman: known, end: literalsEnd };
   }
   const literals = Buffer.allocUnsafe(size);
-  if (type === repeatedByte) {
+  if (type === rle) {
     return { bytes: literals.fill(bytes[start] as number), huffman: known, end: literalsEnd };
   }
-  const described = type === withNewCodes ? readHuffmanTable(bytes, start, literalsEnd) : { table: known, end: start };
+  const described = type === compressed ? readHuffmanTable(bytes, start, literalsEnd) : { table: known, end: start };
   if (described.table === null) {
     throw corrupt("a block repeats codes that no block before it has");
   }
@@ -72,7 +73,7 @@ function readHeader(bytes: Buffer, at: number, end: number): Header {
   const byte = (i: number): number => (at + i < end ? (bytes[at + i] as number) : 0);
   const type = byte(0) & 3;
   const format = (byte(0) >> 2) & 3;
-  if (type === raw || type === repeatedByte) {
+  if (type === raw || type === rle) {
     const sizeBytes = (format & 1) === 0 ? 1 : format === 1 ? 2 : 3;
     const size = sizeBytes === 1 ? byte(0) >> 3 : (byte(0) >> 4) + byte(1) * 16 + (sizeBytes === 3 ? byte(2) * 4_096 : 0);
     return { type, size, packedBytes: type === raw ? size : 1, streams: 1, start: at + sizeBytes };

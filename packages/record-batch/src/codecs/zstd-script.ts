@@ -6,7 +6,7 @@ import { type ZstdFrame, zstdFrames } from "./zstd-frames.ts";
 import { readSequences, type SequenceTables } from "./zstd-sequences.ts";
 
 const rawBlock = 0;
-const runLengthBlock = 1;
+const rleBlock = 1;
 /** What a compressed block becomes at most. */
 const maxBlockBytes = 128 * 1024;
 
@@ -43,7 +43,7 @@ function unpackFrame(bytes: Buffer, { blocksAt, blocksEnd, contentBytes }: ZstdF
     const type = (header >>> 1) & 3;
     const size = header >>> 3;
     at += 3;
-    if (type === rawBlock || type === runLengthBlock) {
+    if (type === rawBlock || type === rleBlock) {
       output.checkLimit(size);
       output.reserve(size);
       if (type === rawBlock) {
@@ -55,7 +55,7 @@ function unpackFrame(bytes: Buffer, { blocksAt, blocksEnd, contentBytes }: ZstdF
     } else {
       unpackBlock(bytes, at, at + size, frame, output);
     }
-    at += type === runLengthBlock ? 1 : size;
+    at += type === rleBlock ? 1 : size;
   }
   if (contentBytes !== null && output.length - frame.start !== contentBytes) {
     throw corrupt("a frame does not become as many bytes as it says");

@@ -17,24 +17,24 @@ interface Lengths {
   readonly bits: Uint8Array;
 }
 
-/** One kind of codes: what its tables may be, and the table that needs not be written. */
+/** One kind of codes: what its tables may be, and the table that need not be described. */
 interface Kind extends FseLimits {
-  readonly usual: FseTable;
+  readonly predefined: FseTable;
 }
 
 const times = (count: number, value: number): number[] => Array<number>(count).fill(value);
 const upTo16 = (from: number): number[] => Array.from({ length: 17 - from }, (_, i) => from + i);
 const literalLengths = lengthsOf(0, [...times(16, 0), 1, 1, 1, 1, 2, 2, 3, 3, 4, ...upTo16(6)]);
 const matchLengths = lengthsOf(3, [...times(32, 0), 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, ...upTo16(7)]);
-const usualLiterals = [4, 3, ...times(11, 2), 1, 1, 1, ...times(9, 2), 3, 2, ...times(5, 1), ...times(4, -1)];
-const usualMatches = [1, 4, 3, ...times(6, 2), ...times(37, 1), ...times(7, -1)];
-const usualOffsets = [...times(6, 1), 2, 2, 2, ...times(15, 1), ...times(5, -1)];
+const predefinedLiterals = [4, 3, ...times(11, 2), 1, 1, 1, ...times(9, 2), 3, 2, ...times(5, 1), ...times(4, -1)];
+const predefinedMatches = [1, 4, 3, ...times(6, 2), ...times(37, 1), ...times(7, -1)];
+const predefinedOffsets = [...times(6, 1), 2, 2, 2, ...times(15, 1), ...times(5, -1)];
 
 /** In the order in which their tables are written. https://www.rfc-editor.org/rfc/rfc8878#section-3.1.1.3.2 */
 const kinds: Readonly<Record<keyof SequenceTables, Kind>> = {
-  literals: { maxAccuracy: 9, maxSymbol: 35, usual: makeFseTable(usualLiterals, 6) },
-  offsets: { maxAccuracy: 8, maxSymbol: 31, usual: makeFseTable(usualOffsets, 5) },
-  matches: { maxAccuracy: 9, maxSymbol: 52, usual: makeFseTable(usualMatches, 6) },
+  literals: { maxAccuracy: 9, maxSymbol: 35, predefined: makeFseTable(predefinedLiterals, 6) },
+  offsets: { maxAccuracy: 8, maxSymbol: 31, predefined: makeFseTable(predefinedOffsets, 5) },
+  matches: { maxAccuracy: 9, maxSymbol: 52, predefined: makeFseTable(predefinedMatches, 6) },
 };
 
 function lengthsOf(lowest: number, bits: readonly number[]): Lengths {
@@ -104,9 +104,9 @@ function readTables(
   return { tables: { literals, offsets, matches }, end: at };
 }
 
-const usualMode = 0;
-const oneSymbolMode = 1;
-const writtenMode = 2;
+const predefinedMode = 0;
+const rleMode = 1;
+const fseCompressedMode = 2;
 
 function readTable(
   bytes: Buffer,
@@ -116,17 +116,17 @@ function readTable(
   kind: Kind,
   known: FseTable | null,
 ): { readonly table: FseTable; readonly end: number } {
-  if (mode === writtenMode) {
+  if (mode === fseCompressedMode) {
     return readFseTable(bytes, start, end, kind);
   }
-  if (mode === oneSymbolMode) {
+  if (mode === rleMode) {
     const symbol = start < end ? (bytes[start] as number) : kind.maxSymbol + 1;
     if (symbol > kind.maxSymbol) {
       throw corrupt("a table has a symbol that there is not");
     }
     return { table: fseTableOf(symbol), end: start + 1 };
   }
-  const table = mode === usualMode ? kind.usual : known;
+  const table = mode === predefinedMode ? kind.predefined : known;
   if (table === null) {
     throw corrupt("a block repeats a table that no block before it has");
   }
