@@ -104,9 +104,12 @@ function orderOf(value: unknown): bigint | null {
   return value === undefined || value === null ? 0n : bigintOrNull(value);
 }
 
+/** The members of a transaction that every connector has. Vitess's also writes an epoch and a rank, which order its transactions. */
+const transactionMembers: ReadonlySet<string> = new Set(["id", "total_order", "data_collection_order"]);
+
 /**
- * Adds a transaction and a time that could not be read to the event's `extra`, so that they are not lost. This happens on access, so that
- * it costs nothing if nobody asks.
+ * Adds a transaction and a time that could not be read, and the members of a transaction that are not known, to the event's `extra`, so that
+ * they are not lost. This happens on access, so that it costs nothing if nobody asks.
  */
 export function withUnread(
   extra: Columns | null,
@@ -118,10 +121,19 @@ export function withUnread(
   if (transaction === null && (declared["transaction"] ?? null) !== null) {
     all = { ...all, transaction: declared["transaction"] };
   }
+  const unknown = transaction === null ? null : unknownMembers(declared["transaction"]);
+  if (unknown !== null) {
+    all = { ...all, transaction: unknown };
+  }
   if (tsMs === null && (declared["ts_ms"] ?? null) !== null) {
     all = { ...all, ts_ms: declared["ts_ms"] };
   }
   return all;
+}
+
+function unknownMembers(transaction: unknown): Columns | null {
+  const others = isBlock(transaction) ? Object.entries(transaction).filter(([name]) => !transactionMembers.has(name)) : [];
+  return others.length === 0 ? null : Object.fromEntries(others);
 }
 
 export function isBlock(value: unknown): value is Block {

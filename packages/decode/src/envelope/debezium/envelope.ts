@@ -8,7 +8,7 @@ import { bigintOrNull, isBlock, numberOrNull, scalarText } from "../source.ts";
 import { type Change, openChange } from "./change.ts";
 import { openMongodbChange } from "./mongodb.ts";
 import { changePlan, type SourceHead, tableInValue, tableOf } from "./plan.ts";
-import { isNamedEnvelope, membersOfRecord, recogniseDebezium } from "./recognise.ts";
+import { hasHeartbeatFields, isNamedEnvelope, membersOfRecord, recogniseDebezium } from "./recognise.ts";
 import { isSourceBlock } from "./source-evidence.ts";
 import { openTidbPayload } from "./tidb.ts";
 import { listWith } from "../../list-with.ts";
@@ -80,7 +80,7 @@ function openControl(value: Change, origin: Origin): readonly CdcEvent[] | null 
   if ("ddl" in value) {
     return isSchemaChange(value) ? listWith(new SchemaChange(value, origin)) : null;
   }
-  if ("ts_ms" in value && Object.keys(value).length === 1) {
+  if (hasHeartbeatFields(Object.keys(value))) {
     return numberOrNull(value["ts_ms"]) === null ? null : listWith(new Heartbeat(value, origin));
   }
   return isNotification(value) ? listWith(new Notification(value, origin)) : null;

@@ -3,6 +3,7 @@ import { listWith } from "../../list-with.ts";
 import { Heartbeat } from "../control-events.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import { isBlock, numberOrNull } from "../source.ts";
+import { hasHeartbeatFields, membersOfHeartbeat } from "./recognise.ts";
 
 /**
  * A heartbeat of a connector whose `topic.heartbeat.prefix` is the user's own, without a schema: neither the topic nor a schema names it. The
@@ -11,8 +12,9 @@ import { isBlock, numberOrNull } from "../source.ts";
 export const keyedHeartbeat: EnvelopeFormat = {
   name: "debezium",
   recognise: ({ fields, typeName }) =>
-    typeName === null && fields?.length === 1 && fields[0] === "ts_ms" ? "the field ts_ms alone, which may be a heartbeat" : null,
+    typeName === null && fields !== null && hasHeartbeatFields(fields) ? "exactly the fields of a heartbeat, which may be one" : null,
   planFor: () => readEverything,
+  membersOf: () => membersOfHeartbeat,
   open: (value, origin) =>
     isBlock(value) && numberOrNull(value["ts_ms"]) !== null && isServerName(origin.key) ? listWith(new Heartbeat(value, origin)) : null,
 };

@@ -11,6 +11,16 @@ export interface Recognised {
   readonly isPayload?: boolean;
 }
 
+const heartbeatFields: ReadonlySet<string> = new Set(["ts_ms", "vgtid"]);
+
+/** Whether these are the names in a heartbeat: the time alone, and in one of Vitess's connector also the position that it has read up to. */
+export function hasHeartbeatFields(fields: readonly string[]): boolean {
+  return fields.includes("ts_ms") && fields.every((name) => heartbeatFields.has(name));
+}
+
+/** All other members of a heartbeat become `extra`. */
+export const membersOfHeartbeat: ReadonlySet<string> = new Set(["ts_ms"]);
+
 const transactionFields: ReadonlySet<string> = new Set(["status", "id", "event_count", "data_collections", "ts_ms"]);
 const notificationFields: readonly string[] = ["id", "type", "aggregate_type", "additional_data", "timestamp"];
 
@@ -52,9 +62,8 @@ export function recogniseDebezium(shape: Shape): Recognised | null {
   if (fields.length === notificationFields.length && notificationFields.every(has)) {
     return { record: "notification", evidence: "exactly the fields of a notification" };
   }
-  const isOnlyTimestamp = fields.length === 1 && has("ts_ms");
-  if (isOnlyTimestamp && (topic.startsWith("__debezium-heartbeat") || typeName?.endsWith(".Heartbeat") === true)) {
-    return { record: "heartbeat", evidence: "the field ts_ms alone, on a heartbeat topic or under a schema of that name" };
+  if (hasHeartbeatFields(fields) && (topic.startsWith("__debezium-heartbeat") || typeName?.endsWith(".Heartbeat") === true)) {
+    return { record: "heartbeat", evidence: "exactly the fields of a heartbeat, on a heartbeat topic or under a schema of that name" };
   }
   return null;
 }
@@ -88,6 +97,8 @@ export function membersOfRecord(shape: Shape): ReadonlySet<string> {
       return membersOfSchemaChange;
     case "change":
       return fields.includes("message") && !fields.includes("before") && !fields.includes("after") ? membersOfMessage : membersOfChange;
+    case "heartbeat":
+      return membersOfHeartbeat;
     default:
       return new Set(fields);
   }
