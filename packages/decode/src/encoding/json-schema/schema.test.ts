@@ -110,10 +110,25 @@ describe("ordinary schemas", () => {
     ],
     ["a uuid", { type: "string", format: "uuid" }, { kind: "string" }],
     ["a map", { type: "object", additionalProperties: { type: "integer" } }, { kind: "map", keys: null, values: { kind: "long" } }],
-    [
-      "a map by pattern",
-      { type: "object", patternProperties: { "^x": { type: "integer" } } },
+    ...["", ".*", "^.*$", "^(.*)$", "^.+$"].map((pattern): [string, unknown, Type] => [
+      `a map of names that match ${JSON.stringify(pattern)}`,
+      { type: "object", patternProperties: { [pattern]: { type: "integer" } } },
       { kind: "map", keys: null, values: { kind: "long" } },
+    ]),
+    [
+      "a map of names that match a pattern, and of no others",
+      { type: "object", patternProperties: { "^x": { type: "integer" } }, additionalProperties: false },
+      { kind: "map", keys: null, values: { kind: "long" } },
+    ],
+    [
+      "an object whose names that do not match have any value",
+      { type: "object", patternProperties: { "^x": { type: "integer" } } },
+      { kind: "record", name: null, fields: [] },
+    ],
+    [
+      "an object whose names that do not match have other values",
+      { type: "object", patternProperties: { "^x": { type: "integer" } }, additionalProperties: { type: "string" } },
+      { kind: "record", name: null, fields: [] },
     ],
     ["an object of anything", { type: "object" }, { kind: "record", name: null, fields: [] }],
     [

@@ -272,21 +272,25 @@ function entriesType(items: Type): Type | null {
   return keys === undefined || values === undefined ? null : { kind: "map", keys: keys.type, values: values.type };
 }
 
+/** The schema of a map's values: one that holds whatever a value's name is. Null if there is none. */
 function mapValues(places: readonly Place[]): Place | null {
   for (const place of places) {
     const node = place.node as Record<string, unknown>;
     const additional = own(node, "additionalProperties");
-    if (isJsonObject(additional) && Object.keys(additional).length > 0) {
+    const patterns = own(node, "patternProperties");
+    const [only, ...more] = isJsonObject(patterns) ? Object.entries(patterns) : [];
+    if (only === undefined && isJsonObject(additional) && Object.keys(additional).length > 0) {
       return placeInside(additional, place);
     }
-    const patterns = own(node, "patternProperties");
-    const [only, ...more] = isJsonObject(patterns) ? Object.values(patterns) : [];
-    if (only !== undefined && more.length === 0) {
-      return placeInside(only, place);
+    if (only !== undefined && more.length === 0 && (additional === false || matchesAnyName.test(only[0]))) {
+      return placeInside(only[1], place);
     }
   }
   return null;
 }
+
+/** The patterns that generators of schemas write for any name. */
+const matchesAnyName = /^(?:\^?(?:\.[*+]|\(\.[*+]\))\$?)?$/;
 
 function propertiesOf(places: readonly Place[]): Map<string, Place[]> {
   const found = new Map<string, Place[]>();
