@@ -119,6 +119,17 @@ describe("extendedJson", () => {
     }
   });
 
+  test("a number that its type does not hold is not rounded, and stays as it is", () => {
+    for (const written of [
+      { $numberDouble: "1e400" },
+      { $numberDouble: "-1e400" },
+      { $numberInt: "9007199254740993" },
+      { $numberInt: 2n ** 53n + 1n },
+    ]) {
+      expect(extendedJson(written, options)).toEqual(written);
+    }
+  });
+
   test("a date that 64 bits do not hold stays as it is", () => {
     for (const $date of [1e300, 2n ** 63n]) {
       expect(extendedJson({ $date }, options)).toEqual({ $date });

@@ -70,7 +70,7 @@ function compileReaders(options: ResolvedValueOptions): Readers {
       Object.keys(wrapper).length === 1 ? read(content) : notExtended;
   const readers: Readers = new Map<string, ReadWrapper>([
     ["$oid", only((content) => (isText(content, /^[0-9a-fA-F]{24}$/) ? content.toLowerCase() : notExtended))],
-    ["$numberInt", only((content) => (isInteger(content) ? Number(content) : notExtended))],
+    ["$numberInt", only((content) => (isInteger(content) && Number.isSafeInteger(Number(content)) ? Number(content) : notExtended))],
     ["$numberLong", only((content) => (isInteger(content) ? long(BigInt(content)) : notExtended))],
     ["$numberDouble", only(doubleOf)],
     ["$numberDecimal", only((content) => (isText(content, decimalPattern) ? decimal(content) : notExtended))],
@@ -139,7 +139,11 @@ function doubleOf(content: unknown): unknown {
   if (typeof content === "number") {
     return content;
   }
-  return isText(content, /^(?:NaN|-?Infinity|[+-]?\d{1,400}(?:\.\d{0,400})?(?:[eE][+-]?\d{1,4})?)$/) ? Number(content) : notExtended;
+  if (isText(content, /^(?:NaN|-?Infinity)$/)) {
+    return Number(content);
+  }
+  const double = isText(content, /^[+-]?\d{1,400}(?:\.\d{0,400})?(?:[eE][+-]?\d{1,4})?$/) ? Number(content) : Number.NaN;
+  return Number.isFinite(double) ? double : notExtended; // MongoDB writes no double that it cannot hold
 }
 
 /** A MongoDB timestamp: seconds and a counter. It is MongoDB's internal clock, not a time of the user's, so it is not converted to one. */
