@@ -61,7 +61,7 @@ export function documentChangeOf(
     return null;
   }
   const updated = updateDescriptionOf(parts.updateDescription, scope);
-  return new DocumentChange(op, table, before, after, declared, updated, withDocumentKey(origin));
+  return new DocumentChange(op, table, before, after, declared, updated, withUnknownOf(parts.updateDescription, withDocumentKey(origin)));
 }
 
 /** The document's columns, null if no document was sent, or undefined if the image is not a document. */
@@ -112,6 +112,15 @@ export function updateDescriptionOf(value: unknown, scope: EnvelopeScope): Updat
     Array.isArray(removedFields) ? removedFields.filter((name) => typeof name === "string") : [],
     cuts.map((cut) => ({ field: scalarText(cut["field"]) ?? "", size: numberOrNull(cut["size"] ?? cut["newSize"]) ?? 0 })),
   ) as unknown as UpdateDescription; // it has these three fields
+}
+
+const descriptionMembers: ReadonlySet<string> = new Set(["updatedFields", "removedFields", "truncatedArrays"]);
+
+/** The origin with the members of an update's description that an event has no place for (`disambiguatedPaths`), except those that are null. */
+export function withUnknownOf(description: unknown, origin: Origin): Origin {
+  const all = isBlock(description) ? Object.entries(description) : [];
+  const unknown = all.filter(([name, value]) => !descriptionMembers.has(name) && (value ?? null) !== null);
+  return unknown.length === 0 ? origin : origin.withExtra({ updateDescription: Object.fromEntries(unknown) });
 }
 
 const Description = plainConstructor(function (

@@ -2,7 +2,7 @@ import { readEverything } from "../../encoding/reader.ts";
 import { isDecodeError } from "../../errors.ts";
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { SchemaChange, UnknownValue } from "../control-events.ts";
-import { DocumentChange, documentOf, documentValue, updateDescriptionOf } from "../document-change.ts";
+import { DocumentChange, documentOf, documentValue, updateDescriptionOf, withUnknownOf } from "../document-change.ts";
 import type { EnvelopeFormat, EnvelopeScope } from "../envelope.ts";
 import { extraOf } from "../extra.ts";
 import type { Origin } from "../origin.ts";
@@ -102,7 +102,8 @@ function change(op: Operation, ns: Block, document: Block, origin: Origin): CdcE
   const updated = updateDescriptionOf(document["updateDescription"], scope);
   const key = withPlainId(documentOf(document["documentKey"], scope));
   const source = new SourceBlock(ns, document, isCopied, scope);
-  return new DocumentChange(isCopied ? "read" : op, tableOf(ns), before, after, new DeclaredFields(source), updated, withKey(origin, key));
+  const kept = withUnknownOf(document["updateDescription"], withKey(origin, key));
+  return new DocumentChange(isCopied ? "read" : op, tableOf(ns), before, after, new DeclaredFields(source), updated, kept);
 }
 
 function tableOf({ db, coll }: Block): TableName {
