@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createRegistry } from "@cdckit/registry";
 import { memory, MemoryBroker } from "@cdckit/testkit";
@@ -59,6 +59,7 @@ describe("what waiting does not help is an error at once", () => {
     ["404 to everything", answering(404, "<html>")],
     ["another service's JSON", answering(200, "{}")],
     ["401", answering(401, "")],
+    ["a redirect", (_: unknown, response: ServerResponse) => response.writeHead(302, { location: "/login" }).end()],
   ])("a registry's address that answers with %s", async (_, listener) => {
     const url = await serve(listener);
     await expect(
