@@ -22,10 +22,19 @@ export function headerText(headers: RecordHeaders, name: string, scope: HeaderSc
   return bytes === null ? null : textIn(bytes, scope);
 }
 
-/** The text in the value of a header, or null if it is none. */
-export function textIn(bytes: Uint8Array, scope: HeaderScope): string | null {
+function textIn(bytes: Uint8Array, scope: HeaderScope): string | null {
   const value = parsed(bytes, scope, noHints);
   return typeof value === "string" ? value : null;
+}
+
+/**
+ * The value of a header: text, or a number or a boolean if the header states its type. Null if it is anything else. A number without a type is
+ * text.
+ */
+export function scalarIn(bytes: Uint8Array, scope: HeaderScope): string | number | bigint | boolean | null {
+  const value = parsed(bytes, scope, noHints);
+  const isScalar = typeof value === "string" || typeof value === "number" || typeof value === "bigint" || typeof value === "boolean";
+  return isScalar ? value : null;
 }
 
 /**

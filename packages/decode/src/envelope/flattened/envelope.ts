@@ -5,7 +5,7 @@ import { UnknownValue } from "../control-events.ts";
 import { operationOf } from "../debezium/operation.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import type { Origin } from "../origin.ts";
-import { textIn } from "../header-values.ts";
+import { scalarIn } from "../header-values.ts";
 import { isBlock } from "../source.ts";
 import { tableNamed } from "../table-text.ts";
 import { defaultPrefix, metaField, prefixOf, recogniseFlattened, markerNames } from "./recognise.ts";
@@ -76,7 +76,7 @@ function metaOfHeaders({ headers, scope }: Origin): Record<string, unknown> {
   }
   for (const field of Object.keys(meta)) {
     const bytes = meta[field];
-    meta[field] = bytes instanceof Uint8Array ? textIn(bytes, scope) : null;
+    meta[field] = bytes instanceof Uint8Array ? scalarIn(bytes, scope) : null;
   }
   return meta;
 }
