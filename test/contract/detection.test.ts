@@ -243,7 +243,7 @@ describe("explain", () => {
     const heartbeat = { ...orderRecord(Buffer.from('{"ts_ms":5}'), { key: Buffer.from('{"serverName":"shop"}') }), topic: "beats.shop" };
     const { candidates } = await createDecoder().explain(heartbeat);
     expect(candidates.filter(({ layer, name }) => layer === "envelope" && name === "debezium")).toEqual([
-      { side: "value", layer: "envelope", name: "debezium", won: true, evidence: "the field ts_ms alone, which may be a heartbeat" },
+      { side: "value", layer: "envelope", name: "debezium", won: true, evidence: "exactly the fields of a heartbeat, which may be one" },
     ]);
   });
 
