@@ -457,6 +457,17 @@ describe("stop", () => {
     });
   });
 
+  test("a second start after one that was refused says that it was refused, and why", async () => {
+    const { consumer } = consumerOf([]);
+    const refused = await failureOf(consumer.run());
+    expect(refused).toMatchObject({ code: "invalid-handler" });
+    expect(await failureOf(consumer.run())).toMatchObject({
+      code: "wrong-phase",
+      message: expect.stringMatching(/failed before it was started.* create a new one/),
+      cause: refused,
+    });
+  });
+
   test("a stop does not wait for a schema that does not come", async () => {
     const { broker, consumer } = consumerOf(["create", "create", "late", "create"]);
     const seen: bigint[] = [];

@@ -133,7 +133,7 @@ export class ConsumerEngine {
 
   /** Throws `wrong-phase` for a second start. */
   refuseUnlessIdle(): void {
-    refuseSecondStart(this.phase, this.#dispatcher !== undefined);
+    refuseSecondStart(this.#state, this.#dispatcher !== undefined);
   }
 
   /**

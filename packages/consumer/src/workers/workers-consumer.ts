@@ -59,7 +59,7 @@ class ThreadedConsumer implements WorkersConsumer {
   }
 
   async run(options?: RunOptions): Promise<void> {
-    refuseSecondStart(this.#state.phase, this.#threads.length > 0);
+    refuseSecondStart(this.#state, this.#threads.length > 0);
     const signal = this.#admit(options);
     const unlisten = onStopSignals(this.#options.signals, systemClock, {
       first: () => void this.stop(),
