@@ -161,6 +161,16 @@ describe("pipe", () => {
     expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, i) => i));
   });
 
+  test("a partition number that no partition can have fails the record, and nothing is written", async () => {
+    const setup = setUp(1);
+    const consumer = join(setup).pipe("s.t", (events) => recordsOf(events).map((record) => ({ ...record, partition: 2 ** 31 })));
+    const error = await setup.clock.run(consumer.run().catch((cause: unknown) => cause));
+    expect(error).toMatchObject({
+      cause: { message: expect.stringContaining("found that the partition is no number from 0 to 2147483647 of record 0") },
+    });
+    expect(outOf(setup.broker)).toEqual([]);
+  });
+
   test("is refused beside other handlers and sinks, because it would commit past what they have not handled", async () => {
     const setup = setUp(1);
     await expect(

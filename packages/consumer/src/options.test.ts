@@ -51,6 +51,8 @@ describe("consumer options", () => {
     ["failure.retry.attempts", { failure: { retry: { attempts: 0 } } }],
     ["failure.retry.initialDelayMs", { failure: { retry: { initialDelayMs: 20_000 } } }],
     ["failure.breaker.maxShare", { failure: { poison: "dead-letter", deadLetterTopic: "d", breaker: { maxShare: 2 } } }],
+    ["failure.skip[0].partition", { failure: { skip: [{ topic: "t", partition: 2 ** 31, offset: 1n }] } }],
+    ["from", { from: { offsets: { t: { [2 ** 31]: 1n } } } }],
     ["failure.isRetriable", { failure: { isRetriable: true } }],
     ["logger must be pino, an object with the methods debug, info, warn and error, or false, got a boolean", { logger: true }],
     ["got an object without debug, error", { logger: { info: () => {}, warn: () => {} } }],

@@ -1,4 +1,5 @@
 import type { StartPosition } from "./driver.ts";
+import { isPartition } from "./partition-number.ts";
 import { ConsumerError } from "./errors.ts";
 import { checkMembers } from "./option-checks.ts";
 
@@ -101,7 +102,7 @@ function offsetsOf(given: unknown): Readonly<Record<string, Readonly<Record<numb
         throw invalid(`offsets of ${topic} that are no object`);
       }
       const offsets = Object.entries(partitions as object).map(([partition, offset]) => {
-        if (!/^\d+$/.test(partition)) {
+        if (!/^\d+$/.test(partition) || !isPartition(Number(partition))) {
           throw invalid(`a partition ${JSON.stringify(partition)} of ${topic}`);
         }
         return [partition, offsetOf(`from.offsets.${topic}[${partition}]`, offset)];

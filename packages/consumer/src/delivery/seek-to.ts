@@ -1,6 +1,7 @@
 import type { DriverSession, PartitionAssignment } from "../driver.ts";
 import { ConsumerError } from "../errors.ts";
 import { check, checkMembers } from "../option-checks.ts";
+import { isPartition, maxPartition } from "../partition-number.ts";
 import { offsetOf } from "../start-position.ts";
 import type { PartitionLedgers } from "./partition-ledgers.ts";
 
@@ -17,7 +18,7 @@ export function seekPositionOf(given: unknown): SeekPosition {
   checkMembers("seek()", given, ["topic", "partition", "offset"]);
   const { topic, partition, offset } = given as Readonly<Record<string, unknown>>; // checked above
   check(typeof topic === "string" && topic !== "", "seek() topic", "the name of a topic", topic);
-  check(Number.isSafeInteger(partition) && (partition as number) >= 0, "seek() partition", "a number from 0 on", partition);
+  check(isPartition(partition), "seek() partition", `a number from 0 to ${maxPartition}`, partition);
   return { topic: topic as string, partition: partition as number, offset: offsetOf("seek() offset", offset) }; // checked above
 }
 

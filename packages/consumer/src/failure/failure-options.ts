@@ -1,6 +1,7 @@
 import { check, checkChoice, checkCount, checkDelay, checkMembers, checkNumber, givenOf } from "../option-checks.ts";
 import { ConsumerError } from "../errors.ts";
 import type { LostRangePolicy, TopicCreation } from "../driver.ts";
+import { isPartition, maxPartition } from "../partition-number.ts";
 import type { RecordName } from "../skipped-records.ts";
 import { type OffsetOption, offsetOf } from "../start-position.ts";
 import type { BreakerPolicy } from "./breaker.ts";
@@ -185,7 +186,7 @@ function resolveSkip(skip: readonly SkippedRecord[] = []): readonly RecordName[]
     checkMembers(path, record, ["topic", "partition", "offset"]);
     const { topic, partition } = record;
     check(typeof topic === "string" && topic !== "", `${path}.topic`, "the name of a topic", topic);
-    check(Number.isSafeInteger(partition) && partition >= 0, `${path}.partition`, "the number of a partition", partition);
+    check(isPartition(partition), `${path}.partition`, `the number of a partition, from 0 to ${maxPartition}`, partition);
     return Object.freeze({ topic, partition, offset: offsetOf(`${path}.offset`, record.offset) });
   });
 }

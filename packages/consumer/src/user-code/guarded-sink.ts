@@ -1,6 +1,7 @@
 import type { OffsetCommit, OutgoingRecord, PartitionAssignment } from "../driver.ts";
 import type { Sink } from "../sink.ts";
 import { ConsumerError } from "../errors.ts";
+import { isPartition, maxPartition } from "../partition-number.ts";
 import { readMember, readText } from "./user-value.ts";
 import type { Logger } from "../observe/logger.ts";
 
@@ -88,8 +89,8 @@ function problemOf(record: Partial<OutgoingRecord> | null | undefined): string |
     return "the key or the value is neither bytes nor null";
   }
   const { partition, timestamp } = record;
-  if (partition !== undefined && !(Number.isSafeInteger(partition) && partition >= 0)) {
-    return "the partition is no number from 0 on";
+  if (partition !== undefined && !isPartition(partition)) {
+    return `the partition is no number from 0 to ${maxPartition}`;
   }
   if (timestamp !== undefined && !(typeof timestamp === "bigint" && BigInt.asIntN(64, timestamp) === timestamp)) {
     return "the timestamp is no bigint of milliseconds";
