@@ -40,12 +40,14 @@ export interface RetryOptions {
 /** When failures look systemic, so that the consumer halts. */
 export interface BreakerOptions {
   /**
-   * The share of the last 1,000 records that may be set aside.
+   * The share of the last 1,000 records that may be set aside. Fewer than 1,000 that were read count as 1,000: by default, the eleventh
+   * record that is set aside halts the consumer.
    * @default 0.01
    */
   readonly maxShare?: number;
   /**
-   * How many records in a row may be set aside.
+   * How many records in a row may be set aside. Whichever limit is passed first counts: this one does if it is below 1,000 times `maxShare`,
+   * and so, by default, only after `maxShare` was raised above 0.1.
    * @default 100
    */
   readonly maxInARow?: number;
