@@ -34,7 +34,7 @@ export interface Health {
   readonly ready: boolean;
   /** The partitions that this member holds, with their lag. Empty before the group has assigned any. */
   readonly assigned: readonly PartitionHealth[];
-  /** When a record was last handled or a batch taken: milliseconds since the epoch. Null before the first. */
+  /** When a record was last read, handled or set aside, or a fetched batch taken: milliseconds since the epoch. Null before the first. */
   readonly lastProgressAt: number | null;
   /** What became of records and events since the start. */
   readonly counts: Counts;
