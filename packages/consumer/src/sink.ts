@@ -30,7 +30,7 @@ export interface Sink {
    * The sink knows whose rows tombstones are, and is given for that what `tables` leaves out: in each partition the first row of each form, every
    * delete of a row without an envelope or flattened, and tombstones whose table only the name of their topic says. If this is absent, a tombstone
    * of a topic whose rows, without an envelope or flattened, are of tables that the sink takes and of others halts the consumer (`table-unknown`),
-   * unless deletes are rows there.
+   * and so does one of a topic that is called like a table that the sink takes, and has rows of others; unless deletes are rows there.
    */
   readonly readsLeftOut?: boolean;
   /**

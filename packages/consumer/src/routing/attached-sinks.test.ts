@@ -78,6 +78,18 @@ test("a tombstone is refused if rows of its topic are of tables that the sink ta
   expect(takes({ ...ofMany, table: { name: "customers" } })).toBe(false);
 });
 
+test("a tombstone of a topic that is called like a table of the sink is refused if the topic's rows are of others, and is no delete after one", () => {
+  const { takes } = takerOf(["many"]);
+  expect(takes(ofMany)).toBe(true);
+  takes({ ...flattened, op: "create", table: { name: "customers" } });
+  expect(() => takes(ofMany)).toThrow("[table-unknown] the tombstone at many[0] offset 7 may be a delete");
+  takes({ ...flattened, op: "delete", table: { name: "customers" } });
+  expect(takes(ofMany)).toBe(false);
+  const ofChanges = takerOf(["many"]);
+  ofChanges.takes({ kind: "change", op: "delete", envelope: "debezium", table: { name: "customers" }, record: { topic: "many" } });
+  expect(ofChanges.takes(ofMany)).toBe(false);
+});
+
 test("a tombstone after a delete that is a row is no delete", () => {
   const { takes } = takerOf(["orders"]);
   takes({ ...flattened, op: "create", table: { name: "orders" } });

@@ -18,6 +18,8 @@ interface SeenRows {
   isBareTaken: boolean;
   /** It leaves such rows out. */
   isBareLeftOut: boolean;
+  /** It leaves changes in an envelope out: a tombstone comes after their delete, and is none. */
+  isChangeLeftOut: boolean;
   /** Deletes of such rows are rows themselves: a tombstone comes after one, and is none. */
   hasBareDeletes: boolean;
 }
@@ -58,11 +60,13 @@ export class SinkSelection {
     if (seen === undefined) {
       return isMatch || readsLeftOut || this.#leaveOutEarly(topic);
     }
-    if (!readsLeftOut && seen.isBareTaken && seen.isBareLeftOut) {
-      if (!seen.hasBareDeletes) {
+    if (!readsLeftOut && (isMatch || seen.isBareTaken) && (seen.isBareLeftOut || seen.isChangeLeftOut)) {
+      // Such a sink deletes the row that the tombstone's table and key name. If the topic is only called like the table, that is a row of it that
+      // is still there: of the table "orders", whose topic has rows of "invoices", too, the order with the number of an invoice.
+      if (seen.isBareLeftOut && !seen.hasBareDeletes) {
         throw tableUnknown(event);
       }
-      return isMatch;
+      return seen.isBareTaken && !seen.hasBareDeletes;
     }
     if (!isMatch && seen.isBareTaken && !this.#reported.has(topic)) {
       this.#reported.add(topic);
@@ -85,10 +89,11 @@ export class SinkSelection {
       return;
     }
     this.#last = { topic, form };
-    const seen = this.#topics.get(topic) ?? { isBareTaken: false, isBareLeftOut: false, hasBareDeletes: false };
+    const seen = this.#topics.get(topic) ?? { isBareTaken: false, isBareLeftOut: false, isChangeLeftOut: false, hasBareDeletes: false };
     this.#topics.set(topic, seen);
     seen.isBareTaken ||= isBare && isTaken;
     seen.isBareLeftOut ||= isBare && !isTaken;
+    seen.isChangeLeftOut ||= !isBare && !isTaken;
     seen.hasBareDeletes ||= isBare && isDelete;
     const early = this.#early.get(topic);
     if (seen.isBareTaken && early !== undefined) {
@@ -134,7 +139,7 @@ function tableUnknown({ record: { topic, partition, offset } }: TombstoneEvent):
   return new ConsumerError(
     "table-unknown",
     `the tombstone at ${topic}[${partition}] offset ${offset} may be a delete, and nothing says of which table: rows of the topic are of tables that the sink ` +
-      "takes and of others. Give each table a topic of its own, or let the connector write deletes as rows (delete.tombstone.handling.mode=rewrite)",
+      "leaves out, and others of it, or the topic's own name, are of a table that it takes. Give each table a topic of its own, or let the connector write deletes as rows (delete.tombstone.handling.mode=rewrite)",
     { at: { topic, partition, offset } },
   );
 }
