@@ -17,7 +17,7 @@ export type PostgresSinkErrorCode =
   | "row-incomplete"
   /** The table or a column does not exist, and the sink may not create it. Or rows of two source tables would be written to one table. Or PostgreSQL would cut a name. */
   | "schema-mismatch"
-  /** A tombstone may be a delete, and nothing says of which table. */
+  /** A tombstone may be a delete, or a row came, and nothing says of which table. */
   | "table-unknown"
   /** A table was truncated, and its topic has several partitions: rows that were written after the truncate may be there already. */
   | "truncate-refused"

@@ -5,7 +5,7 @@ import { checkTableName, isKeptWhole } from "./name-limit.ts";
 import { quoteTable } from "./quote.ts";
 import type { Target } from "./table-columns.ts";
 import { shownName, sourceName, type Targets } from "./targets.ts";
-import type { Place, TopicTables } from "./topic-tables.ts";
+import { type Place, rowWithoutTable, type TopicTables } from "./topic-tables.ts";
 
 /** A pending write or delete of a row. */
 export interface PendingRow {
@@ -71,11 +71,17 @@ export function pendingTables(
   for (const event of events) {
     const isLeftOut = leftOut?.has(event) === true;
     if (event.kind === "tombstone") {
-      const own = event.table === null || isLeftOut ? null : targets.of(event.table);
+      const own = isLeftOut ? null : event.table === null ? undefined : targets.of(event.table);
       addTombstone(event, topics.placeOf(assignment, event, keyNameOf(event.key), own), openOf);
       continue;
     }
-    if (!("table" in event) || event.table === null || (ignoresTruncates && event.kind === "truncate")) {
+    if (!("table" in event) || (ignoresTruncates && event.kind === "truncate")) {
+      continue;
+    }
+    if (event.table === null) {
+      if (event.kind === "row" && !isLeftOut) {
+        throw rowWithoutTable(event);
+      }
       continue;
     }
     const target = isLeftOut ? null : targets.of(event.table);

@@ -1,4 +1,4 @@
-import type { SchemaSeen } from "@cdckit/decode";
+import type { CdcEvent, SchemaSeen } from "@cdckit/decode";
 import { expect, test } from "vitest";
 import type { PostgresClient } from "./options.ts";
 import { postgres } from "./postgres.ts";
@@ -49,4 +49,25 @@ test("50,000 partitions are claimed in no time that grows with their square", as
   const known = await sink.claim("g", assignments);
   expect(performance.now() - startedMs).toBeLessThan(4_000); // a fifth of a second; with their square, seven
   expect(known.map(({ assignment }) => assignment)).toEqual(assignments);
+});
+
+test("a row, and a tombstone, of which nothing says the table is refused with the hint to set, and not passed as written", async () => {
+  const pool = { connect: () => Promise.reject(new Error("not used")), end: async () => {} };
+  const sink = postgres({ pool, delivery: "at-least-once" });
+  const assignment = { topic: "__signals", partition: 0, epoch: 1 };
+  await sink.claim("g", [assignment]);
+  const record = { topic: "__signals", partition: 0, offset: 7n };
+  const apply = (event: object, isLeftOut = false): Promise<void> => {
+    const events = [event as CdcEvent]; // what the sink reads of it
+    return sink.apply({ assignment, events, nextOffset: 8n, ...(isLeftOut ? { leftOut: new Set(events) } : {}) });
+  };
+  const row = { kind: "row", table: null, row: { id: 1 }, key: { id: 1 }, record };
+  const tombstone = { kind: "tombstone", table: null, key: { id: 1 }, record };
+  for (const event of [row, tombstone]) {
+    await expect(apply(event)).rejects.toMatchObject({
+      code: "table-unknown",
+      message: expect.stringMatching(/__signals\[0\] offset 7 .*decoder\.topics\["__signals"\]\.table/),
+    });
+    await expect(apply(event, true)).rejects.toMatchObject({ code: "unavailable" }); // it goes on to move the checkpoint
+  }
 });

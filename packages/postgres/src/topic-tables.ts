@@ -42,7 +42,10 @@ export interface Place {
   readonly isGuess: boolean;
 }
 
-/** Knows the tables of tombstones: of their messages nothing is left but a key. */
+/**
+ * Knows the tables of tombstones: of their messages nothing is left but a key. What a batch has told stays if its transaction fails: its rows are in
+ * the topic all the same, and a second table makes the sink refuse a tombstone, and never delete another row.
+ */
 export class TopicTables {
   readonly #topics = new Map<string, TopicFacts>();
   /** By assignment: they go when this member no longer has the partition. */
@@ -125,20 +128,23 @@ export class TopicTables {
 
   /**
    * The table that has the tombstone's row; null if its delete has come before it, or if its table is left out. `own`: what the tombstone itself
-   * says, null if that table is left out. Throws if it may be a delete, and nothing says of which table.
+   * says, null if that table is left out, undefined if it says none. Throws if it may be a delete, and nothing says of which table.
    */
-  placeOf(assignment: PartitionAssignment, event: TombstoneEvent, keyName: string | null, own: RowTarget): Place | null {
+  placeOf(assignment: PartitionAssignment, event: TombstoneEvent, keyName: string | null, own: RowTarget | undefined): Place | null {
     const { topic } = event.record;
     const deleted = keyName === null ? undefined : this.#deletesOf(assignment).buried(keyName);
     if (deleted !== undefined) {
       return certain(deleted);
     }
-    if (event.table !== null && !isNamedByTopic(event)) {
+    if (own !== undefined && event.table !== null && !isNamedByTopic(event)) {
       return certain(own);
     }
     const { rows, changes } = this.factsOf(topic);
     const [only, other] = distinct([...rows, ...changes]);
     if (only === undefined) {
+      if (own === undefined) {
+        throw tableUnknown(event, "no row of the topic was seen, and the topic's name says no table");
+      }
       return own === null ? null : { target: own, isGuess: true };
     }
     if (other !== undefined) {
@@ -151,7 +157,7 @@ export class TopicTables {
       return null;
     }
     // Changes of another table may have come before this member read the topic: the tombstone may be of that one, after its delete.
-    const isOther = own === null || quoteTable(own) !== quoteTable(only);
+    const isOther = own === null || own === undefined || quoteTable(own) !== quoteTable(only);
     return rows.length === 0 && isOther && !this.isComplete(topic) ? null : { target: only, isGuess: false };
   }
 
@@ -179,6 +185,15 @@ export class TopicTables {
       this.#topics.set(topic, { ...facts, sources: [...others, { schema, name, tables: [...tables, table] }] });
     }
   }
+}
+
+/** A row of which nothing says whose it is: its topic's name ends in nothing, or is of a topic of Kafka's own kind (`__name`). */
+export function rowWithoutTable({ record: { topic, partition, offset } }: RowEvent): PostgresSinkError {
+  return new PostgresSinkError(
+    "table-unknown",
+    `nothing says of which table the row at ${topic}[${partition}] offset ${offset} is, neither its message nor the topic's name. Name the table in the ` +
+      `consumer's options, decoder.topics[${JSON.stringify(topic)}].table: { name: "..." }, or leave the topic out of topics`,
+  );
 }
 
 /** A tombstone that may be a delete, and of which nothing says whose. */
