@@ -31,11 +31,7 @@ export async function seedStack(addresses, rows, signal) {
  */
 export async function seed({ brokers, postgres, topics }, rows, log, signal) {
   const before = (await endOffsets(brokers, topics)).map((count) => count ?? 0);
-  await withDatabase(postgres, async (client) => {
-    for (let from = 0; from < rows && !signal?.aborted; from += rowsPerInsert) {
-      await client.query(insertOrderDetails, [from, Math.min(from + rowsPerInsert, rows) - 1]);
-    }
-  });
+  await withDatabase(postgres, (client) => insert(client, rows, signal));
   log(`inserted ${rows.toLocaleString("en-US")} rows into sales.salesorderdetail; waiting for the events`);
   const total = await arrivals(
     brokers,
@@ -45,6 +41,22 @@ export async function seed({ brokers, postgres, topics }, rows, log, signal) {
     signal,
   );
   return topics.map((topic, i) => ({ topic, added: (total[i] ?? 0) - (before[i] ?? 0), total: total[i] ?? 0 }));
+}
+
+/**
+ * Each statement is a transaction, so what an interruption leaves in the table is what its message says.
+ * @param {{ query(text: string, values: unknown[]): Promise<unknown> }} client
+ * @param {number} rows
+ * @param {AbortSignal} [signal]
+ */
+export async function insert(client, rows, signal) {
+  for (let from = 0; from < rows; from += rowsPerInsert) {
+    if (signal?.aborted) {
+      const [inserted, wanted] = [from, rows].map((count) => count.toLocaleString("en-US"));
+      throw new StackError("interrupted", `stopped after ${inserted} of ${wanted} rows were inserted into sales.salesorderdetail`);
+    }
+    await client.query(insertOrderDetails, [from, Math.min(from + rowsPerInsert, rows) - 1]);
+  }
 }
 
 /**

@@ -7,6 +7,7 @@ import { connectorValues, fillIn, readConnectors, topicsOf } from "../../scripts
 import { checkJars, expectedHashes, sha256 } from "../../scripts/stack/jars.mjs";
 import { isRunning, startProcess, stopProcess } from "../../scripts/stack/process.mjs";
 import { javaMajor, requireJava, requireMaven } from "../../scripts/stack/requirements.mjs";
+import { insert } from "../../scripts/stack/seed.mjs";
 import { debeziumJars, kafkaJars, registryJars } from "../../scripts/stack/versions.mjs";
 import { waitUntil } from "../../scripts/stack/wait.mjs";
 
@@ -130,4 +131,23 @@ describe("the connector definitions", () => {
   test("name no placeholder that nothing fills in", () => {
     expect(() => fillIn({ name: "x", config: { key: "${TYPO}" } }, connectorValues(database, "", ""))).toThrow(/key names \$\{TYPO\}/);
   });
+});
+
+test("a seed that is interrupted says how many rows it has inserted, and does not claim the others", async () => {
+  const interrupt = new AbortController();
+  const ranges: unknown[] = [];
+  const query = async (_text: string, values: unknown[]): Promise<void> => {
+    ranges.push(values);
+    if (ranges.length === 2) {
+      interrupt.abort();
+    }
+  };
+  await expect(insert({ query }, 25_000, interrupt.signal)).rejects.toMatchObject({
+    code: "interrupted",
+    message: "[interrupted] stopped after 20,000 of 25,000 rows were inserted into sales.salesorderdetail",
+  });
+  expect(ranges).toEqual([
+    [0, 9_999],
+    [10_000, 19_999],
+  ]);
 });
