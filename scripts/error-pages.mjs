@@ -8,8 +8,8 @@ import { filesUnder, isTestFile } from "./imports.mjs";
 const pagesFolder = "docs/errors";
 /** The parts of a page, in their order. */
 const parts = ["**What happened.**", "**Why.**", "**What to do.**", "Thrown by"];
-/** An example proves itself by this many characters in a row that stand in a source. */
-const provingLength = 14;
+/** So many words in a row of an example may stand in no source: what a broker, a client or the operating system said. */
+const maxForeignWords = 5;
 
 /**
  * What is wrong with the pages about error codes, as lines of text.
@@ -21,10 +21,11 @@ export function checkErrorPages(root) {
   const known = new Set(codes.map(({ code }) => code));
   const pages = readdirSync(join(root, pagesFolder)).filter((name) => name !== "README.md");
   const index = readFileSync(join(root, pagesFolder, "README.md"), "utf8");
-  const sources = sourceFiles(root).map((file) => readFileSync(file, "utf8").replaceAll('\\"', '"'));
+  const sources = sourceFiles(root).map((file) => readFileSync(file, "utf8"));
+  const wordings = wordingsOf(sources);
   return [
     ...pages.filter((name) => !known.has(name.replace(/\.md$/, ""))).map((name) => `${pagesFolder}/${name}: no source has this code.`),
-    ...[...known].flatMap((code) => complaintsOf(root, code, codes, index, sources)),
+    ...[...known].flatMap((code) => complaintsOf(root, code, codes, index, { sources, wordings })),
   ];
 }
 
@@ -33,10 +34,10 @@ export function checkErrorPages(root) {
  * @param {string} code
  * @param {readonly ErrorCode[]} codes
  * @param {string} index
- * @param {readonly string[]} sources
+ * @param {{ readonly sources: readonly string[], readonly wordings: readonly string[] }} written
  * @returns {string[]}
  */
-function complaintsOf(root, code, codes, index, sources) {
+function complaintsOf(root, code, codes, index, { sources, wordings }) {
   const path = `${pagesFolder}/${code}.md`;
   if (!existsSync(join(root, path))) {
     return [`${path}: is missing: what happened, why, what to do, and an example message.`];
@@ -51,9 +52,7 @@ function complaintsOf(root, code, codes, index, sources) {
       .filter(({ className, packageName }) => !page.includes(`\`${className}\` of \`${packageName}\``))
       .map(({ className, packageName }) => `does not say that \`${className}\` of \`${packageName}\` has this code.`),
     ...(index.includes(`](${code}.md)`) ? [] : ["is not in the list of README.md."]),
-    ...(isThrown(code, thrownBy.length, sources) && !(example.startsWith(`[${code}] `) && isFromSource(example, sources))
-      ? ["has no example message whose words stand in a source."]
-      : []),
+    ...(isThrown(code, thrownBy.length, sources) ? complaintsOfExample(code, example, wordings) : []),
   ].map((sentence) => `${path}: ${sentence}`);
 }
 
@@ -68,13 +67,52 @@ function isThrown(code, lists, sources) {
 }
 
 /**
- * Whether a message is one that a source writes: enough of it stands there in a row, between the values that were put in.
+ * @param {string} code
  * @param {string} example
- * @param {readonly string[]} sources
+ * @param {readonly string[]} wordings
+ * @returns {string[]}
  */
-function isFromSource(example, sources) {
-  const starts = Array.from({ length: Math.max(0, example.length - provingLength) }, (_, start) => start + 1);
-  return starts.some((start) => sources.some((source) => source.includes(example.slice(start, start + provingLength))));
+function complaintsOfExample(code, example, wordings) {
+  const start = `[${code}] `;
+  if (!example.startsWith(start)) {
+    return [`has no example message that begins with "${start}".`];
+  }
+  return foreignWords(example.slice(start.length), wordings).map((words) => `its example says "${words}", which no source writes.`);
+}
+
+/**
+ * What sources write between the values of their messages: what stands between quotes, backticks, `${` and `}`, and has two words.
+ * @param {readonly string[]} sources
+ * @returns {string[]}
+ */
+function wordingsOf(sources) {
+  const quote = "\u0001";
+  const parts = sources.flatMap((source) =>
+    source
+      .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "")
+      .replaceAll('\\"', quote)
+      .split(/[`"\n}]|\$\{/),
+  );
+  const prose = parts.filter((part) => /[a-z]{2,}[,.:;]? | [a-z]{2,}/i.test(part) && !/=>|===|\(\)|const |\) \{|;$/.test(part));
+  return [...new Set(prose.map((part) => part.replaceAll(quote, '"')))];
+}
+
+/**
+ * The parts of a message that no source writes: too many words in a row for a value that was put in. An example of which a clause has another wording by
+ * now has such a part.
+ * @param {string} message
+ * @param {readonly string[]} wordings
+ * @returns {string[]}
+ */
+function foreignWords(message, wordings) {
+  const letters = message.split(""); // by the units that indexOf counts
+  for (const wording of wordings) {
+    for (let at = message.indexOf(wording); at !== -1; at = message.indexOf(wording, at + 1)) {
+      letters.fill("\n", at, at + wording.length);
+    }
+  }
+  const parts = letters.join("").split(/\n+/);
+  return parts.filter((part) => part.split(/\s+/).filter((word) => /^[a-z]+[,.:;]?$/i.test(word)).length > maxForeignWords);
 }
 
 /**

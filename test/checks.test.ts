@@ -402,7 +402,19 @@ describe("the check of error pages", () => {
 
   test("wants an example that a source writes", () => {
     write("docs/errors/too-early.md", page("too-early", "[too-early] the train comes at some other time"));
-    expect(pages()).toEqual(["docs/errors/too-early.md: has no example message whose words stand in a source."]);
+    expect(pages()).toEqual(['docs/errors/too-early.md: its example says "the train comes at some other time", which no source writes.']);
+    write("docs/errors/too-early.md", page("too-early", "the train of 9 has left the station"));
+    expect(pages()).toEqual(['docs/errors/too-early.md: has no example message that begins with "[too-early] ".']);
+  });
+
+  test("sees an example of which a clause has another wording by now, and lets what was put in be", () => {
+    write(
+      "docs/errors/too-early.md",
+      page("too-early", "[too-early] the train of 9 has left the station: wait for the one that comes then"),
+    );
+    expect(pages()).toEqual(['docs/errors/too-early.md: its example says ": wait for the one that comes then", which no source writes.']);
+    write("docs/errors/too-early.md", page("too-early", "[too-early] the train of Sunday at nine has left the station"));
+    expect(pages()).toEqual([""]);
   });
 });
 
