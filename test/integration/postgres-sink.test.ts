@@ -840,7 +840,19 @@ describe("tables", () => {
     ["date[]", ["2024-01-01T10:00:00Z"], "a time of day: alter the column to timestamp[],"],
     ["numeric(10,2)", "1.234", "more digits after the point than the 2 that it keeps: alter the column to numeric without a scale,"],
     ["copy.amount", "1.234", "more digits after the point than the 2 that it keeps: alter the column to numeric without a scale,"],
-    ["numeric(10,2)[]", ["1.234"], "more digits after the point than the 2 that it keeps: alter the column to numeric without a scale[],"],
+    ["numeric(10,2)[]", ["1.234"], "more digits after the point than the 2 that it keeps: alter the column to numeric[] without a scale,"],
+    ["money", "1234.567", "more digits after the point than the 2 that it keeps: alter the column to numeric,"],
+    ["interval(0)", "PT6.7S", "more digits after the point than the 0 that it keeps: alter the column to interval without a scale,"],
+    ["interval(3)", 1_000_001, "more digits after the point than the 3 that it keeps: alter the column to interval without a scale,"],
+    ["name", "n".repeat(64), "a text with more bytes than it keeps: alter the column to text"],
+    ['"char"', "é", "a text with more bytes than it keeps: alter the column to text"],
+    [
+      "varchar(3)",
+      "ab  ",
+      "a text with spaces after the 3 characters that it keeps, which PostgreSQL would drop: alter the column to text,",
+    ],
+    ["varchar(3)[]", ["ab  "], "a text with spaces after the 3 characters that it keeps"],
+    ["copy.short", "abc ", "a text with spaces after the 3 characters that it keeps"],
     [
       "timestamp",
       "2024-01-01T10:00:00.5+02:00",
@@ -854,7 +866,7 @@ describe("tables", () => {
     ],
   ])("refuse in a column of %s what PostgreSQL would round or cut in silence", async (type, value, found) => {
     await pool.query(
-      `create schema copy; create domain copy.amount as numeric(10,2); create table copy.orders (id bigint primary key, n ${type})`,
+      `create schema copy; create domain copy.amount as numeric(10,2); create domain copy.short as varchar(3); create table copy.orders (id bigint primary key, n ${type})`,
     );
     const sink = await claimed({ create: false });
     const refused = apply(sink, 1n, created(1, { n: value }));

@@ -1,4 +1,5 @@
-import { holdsValue, itemType } from "./value-fit.ts";
+import { holdsValue, itemType, losesSpaces } from "./value-fit.ts";
+import { withoutScale } from "./column-type.ts";
 import { PostgresSinkError } from "./errors.ts";
 import { quoteName, quoteTable } from "./quote.ts";
 import type { TableColumn, Target } from "./table-columns.ts";
@@ -11,7 +12,7 @@ import type { TableColumn, Target } from "./table-columns.ts";
 export function checkOf(
   target: Target,
   name: string,
-  { type, maxScale }: Pick<TableColumn, "type" | "maxScale">,
+  { type, maxScale, keptLength }: Pick<TableColumn, "type" | "maxScale" | "keptLength">,
 ): (value: unknown) => void {
   const items = itemType(type);
   const column = { type, maxScale };
@@ -27,6 +28,9 @@ export function checkOf(
     }
     if (refusesOffsets && hasPart(value, hasOffset)) {
       throw withOffset(target, name, type);
+    }
+    if (keptLength !== null && hasPart(value, (part) => losesSpaces(keptLength, part))) {
+      throw padded(target, name, type, keptLength);
     }
     if (!holdsValue(column, value)) {
       throw unfit(target, name, column, value);
@@ -85,6 +89,14 @@ function spelled(target: Target, name: string, type: string): PostgresSinkError 
   );
 }
 
+function padded(target: Target, name: string, type: string, keptLength: number): PostgresSinkError {
+  return new PostgresSinkError(
+    "schema-mismatch",
+    `${quoteTable(target)}: the column ${quoteName(name)} is ${type}, and a row has a text with spaces after the ${keptLength} characters that it keeps, which ` +
+      "PostgreSQL would drop: alter the column to text, or let the sink widen it if it is no domain and no array (widen: true)",
+  );
+}
+
 /**
  * PostgreSQL would refuse an integer that is too large, too, but its error has no column, and its message quotes the value. Digits that a float
  * does not keep, and the time of day in a column of dates, it would drop.
@@ -96,18 +108,21 @@ function unfit(
   value: unknown,
 ): PostgresSinkError {
   const items = itemType(type);
+  const array = type.endsWith("[]") ? "[]" : "";
   const [found, wider] =
-    maxScale === null
-      ? misfitOf(items, value)
-      : [`more digits after the point than the ${maxScale} that it keeps`, `${items} without a scale`];
+    maxScale === null ? misfitOf(items, value) : [`more digits after the point than the ${maxScale} that it keeps`, withoutScale(items)];
+  const isScale = maxScale !== null && items !== "money";
   return new PostgresSinkError(
     "schema-mismatch",
-    `${quoteTable(target)}: the column ${quoteName(name)} is ${type}, and a row has ${found}: alter the column to ${wider}${type.endsWith("[]") ? "[]" : ""}, ` +
-      "or let the sink widen it (widen: true)",
+    `${quoteTable(target)}: the column ${quoteName(name)} is ${type}, and a row has ${found}: alter the column to ${wider}${array}${isScale ? " without a scale" : ""}` +
+      `${wider === "text" ? "" : ", or let the sink widen it (widen: true)"}`,
   );
 }
 
 function misfitOf(items: string, value: unknown): readonly [found: string, wider: string] {
+  if (items === "name" || items === '"char"') {
+    return ["a text with more bytes than it keeps", "text"];
+  }
   if (items === "date") {
     return ["a time of day", "timestamp"];
   }

@@ -58,7 +58,9 @@ export function typeBeyond(declared: string, value: unknown): string | null {
 /** Whether `holdsValue` tells which values a column must be widened for. Others change what is stored of each value, as a longer float does. */
 export function isWidenedByValue(present: string, wider: string): boolean {
   const [from, to] = [itemType(present), itemType(wider)];
-  return from === to || integerBounds.has(to) || to === "text" || from === "date" || (isFloat(from) && to === "numeric");
+  return (
+    from === to || integerBounds.has(to) || to === "text" || from === "date" || from === "money" || (isFloat(from) && to === "numeric")
+  );
 }
 
 /** The column type for a new column of values without a schema: a column of 5 may have 5.5 in its next row. */
@@ -92,6 +94,11 @@ export function commonType(before: string, latest: string): string {
     return "text";
   }
   return widerType(latest, before) ?? widerType(before, latest) ?? latest;
+}
+
+/** The type that keeps all digits after the point. The scale of money is the database's. */
+export function withoutScale(type: string): string {
+  return type.replace(/^money(?=$|\[)/, "numeric");
 }
 
 /** How the values that are there become those of the wider type: PostgreSQL's own cast of a float keeps 6 or 15 digits of it, its text keeps all. */

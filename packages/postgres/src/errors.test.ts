@@ -51,8 +51,19 @@ describe("what PostgreSQL refuses", () => {
     ["42501", "lacks a right"],
     ["42P10", "no primary key"],
     ["22021", "U+0000"],
+    ["44000", "with check option"],
   ])("says in words what %s is", (code, words) => {
     expect(fromStatement(databaseError(code), "writing").message).toContain(words);
+  });
+
+  test("says that the constraint over the key is deferrable, which no upsert can use", () => {
+    const error = Object.assign(databaseError("55000"), { constraint: "orders_pkey" });
+    expect(fromStatement(error, "writing").message).toContain('constraint "orders_pkey"), the constraint is deferrable');
+  });
+
+  test("says that a partitioned table has no partition for a row, of which PostgreSQL names no constraint", () => {
+    const error = Object.assign(databaseError("23514"), { constraint: undefined });
+    expect(fromStatement(error, "writing").message).toContain("the table has no partition for a row");
   });
 
   test.each([

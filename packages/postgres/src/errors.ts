@@ -143,7 +143,7 @@ export function fromStatement(
       )
     : new PostgresSinkError(
         "rejected",
-        `${what}: PostgreSQL refused it with SQLSTATE ${state}${namesOf(cause)}${reasonOf(state)}; the appendix of error codes in PostgreSQL's manual says what it means`,
+        `${what}: PostgreSQL refused it with SQLSTATE ${state}${namesOf(cause)}${reasonOf(state, cause)}; the appendix of error codes in PostgreSQL's manual says what it means`,
         { cause },
       );
 }
@@ -163,6 +163,7 @@ const reasons: Readonly<Record<string, string>> = {
   "25006": "the database, or its session, is read-only",
   "25P03": "the transaction did nothing for too long: this process stood still, or a handler kept its event loop busy",
   "42501": "the role lacks a right, or a policy of row-level security refuses a row",
+  "44000": "the row is not one of those that the view shows (with check option)",
   "42P10":
     "the table has no primary key and no unique constraint over just the columns of the key: give it one, which it also needs if the primary key of the source's table has changed",
   "53300": "there is no connection left for this role, database or server",
@@ -170,8 +171,18 @@ const reasons: Readonly<Record<string, string>> = {
   "57014": "statement_timeout, or somebody, has cancelled it: if it waited for a lock, pg_blocking_pids() says whose",
 };
 
-function reasonOf(state: string): string {
-  const reason = reasons[state];
+/** The same of states that have several reasons, by what PostgreSQL names. */
+function reasonByNames(state: string, { constraint }: PostgresRefusal["about"]): string | undefined {
+  if (state === "23514" && constraint === undefined) {
+    return "the table has no partition for a row: create it, or a default one";
+  }
+  return state === notAccepting && constraint !== undefined
+    ? "the constraint is deferrable, and an upsert needs one over the key that is not"
+    : undefined;
+}
+
+function reasonOf(state: string, refusal?: PostgresRefusal): string {
+  const reason = reasons[state] ?? (refusal === undefined ? undefined : reasonByNames(state, refusal.about));
   return reason === undefined ? "" : `, ${reason}`;
 }
 

@@ -10,6 +10,7 @@ const columns: TableColumns = new Map([
     {
       type: "bigint",
       maxLength: null,
+      keptLength: null,
       maxScale: null,
       maxWhole: null,
       isDomain: false,

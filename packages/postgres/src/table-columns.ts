@@ -14,7 +14,12 @@ export interface TableColumn {
   readonly type: string;
   /** How many characters a `varchar` takes; null if any number, or of another type. */
   readonly maxLength: number | null;
-  /** How many digits after the point a `numeric` keeps, and a time of its seconds, items of an array as well; null if all, or of another type. */
+  /** The same of items and of domains, too: PostgreSQL refuses a text that is longer, but drops spaces that are all that is too much. */
+  readonly keptLength: number | null;
+  /**
+   * How many digits after the point a `numeric` keeps, `money`, and a time or an interval of its seconds, items of an array as well; null if all, or of
+   * another type.
+   */
   readonly maxScale: number | null;
   /** How many digits before the point a `numeric` takes, items of an array as well; null if any number, or of another type. */
   readonly maxWhole: number | null;
@@ -44,10 +49,14 @@ export async function columnsOf(statements: Statements, target: Target, plainTex
       "select attname as name, format_type(type, -1) as type, attgenerated::text as generated, attidentity::text as identity, is_domain, form, " +
       // PostgreSQL counts four bytes of its own.
       "case when type = 'varchar'::regtype and atttypmod > 4 and not is_domain then atttypmod - 4 end as max_length, " +
+      "case when type in ('varchar'::regtype, 'varchar[]'::regtype) and atttypmod > 4 then atttypmod - 4 end as kept_length, " +
       // The scale is in the low eleven bits, and has a sign since version 15.
       "case when type in ('numeric'::regtype, 'numeric[]'::regtype) and atttypmod > 4 and (atttypmod - 4) & 1024 = 0 then (atttypmod - 4) & 2047 " +
       "when type in ('time'::regtype, 'timetz'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype, 'time[]'::regtype, 'timetz[]'::regtype, " +
-      "'timestamp[]'::regtype, 'timestamptz[]'::regtype) and atttypmod >= 0 then atttypmod end as max_scale, " +
+      "'timestamp[]'::regtype, 'timestamptz[]'::regtype) and atttypmod >= 0 then atttypmod " +
+      // The low 16 bits, of which all are set if nothing was said. The high ones say which fields are kept.
+      "when type in ('interval'::regtype, 'interval[]'::regtype) and atttypmod >= 0 and atttypmod & 65535 < 65535 then atttypmod & 65535 " +
+      "when type in ('money'::regtype, 'money[]'::regtype) then scale(0::money::numeric) end as max_scale, " + // lc_monetary decides
       "case when type in ('numeric'::regtype, 'numeric[]'::regtype) and atttypmod > 4 and (atttypmod - 4) & 1024 = 0 " +
       "then ((atttypmod - 4) >> 16) - ((atttypmod - 4) & 2047) end as max_whole from under join pg_type on oid = type " +
       "where typtype <> 'd' order by attnum",
@@ -59,6 +68,7 @@ export async function columnsOf(statements: Statements, target: Target, plainTex
       {
         type: String(row["type"]),
         maxLength: bound(row["max_length"]),
+        keptLength: bound(row["kept_length"]),
         maxScale: bound(row["max_scale"]),
         maxWhole: bound(row["max_whole"]),
         isDomain: row["is_domain"] === true,

@@ -1,6 +1,6 @@
 import type { Columns, SchemaSeen, TableName } from "@cdckit/decode";
 import { UNAVAILABLE, withoutNull } from "@cdckit/decode";
-import { columnTypeFor, conversionOf, isWidenedByValue, newColumnTypeFor, typeBeyond, widerType } from "./column-type.ts";
+import { columnTypeFor, conversionOf, isWidenedByValue, newColumnTypeFor, typeBeyond, widerType, withoutScale } from "./column-type.ts";
 import { createSchema } from "./create-schema.ts";
 import { DeclaredColumns, type WantedColumn } from "./declared-columns.ts";
 import { PostgresSinkError } from "./errors.ts";
@@ -211,7 +211,7 @@ export class Tables {
         return isOfKey(name, rows) ? [] : [`add column if not exists ${quoteName(name)} ${newTypeOf(column)}${defaultOf(column)}`];
       }
       const isAltered = this.#options.widen && !there.isGenerated && !there.isDomain;
-      const wider = isAltered ? (widerType(there.type, column.type) ?? (there.maxScale === null ? null : there.type)) : null;
+      const wider = isAltered ? (widerType(there.type, column.type) ?? (there.maxScale === null ? null : withoutScale(there.type))) : null;
       const isWideEnough =
         wider === null || (isWidenedByValue(there.type, wider) && rows.every(({ row, key }) => holdsValue(there, (row ?? key)[name])));
       return isWideEnough ? [] : [`alter column ${quoteName(name)} type ${wider}${conversionOf(quoteName(name), there.type, wider)}`];

@@ -35,11 +35,16 @@ export function holdsValue({ type, maxLength = null, maxScale = null, maxWhole =
     const items = { type: itemType(type), maxScale, maxWhole };
     return value.every((item) => holdsValue(items, item));
   }
-  if ((maxScale !== null && scaleOf(value) > maxScale) || (maxWhole !== null && wholeDigitsOf(value) > maxWhole)) {
+  if ((maxScale !== null && scaleOf(secondsOf(type, value)) > maxScale) || (maxWhole !== null && wholeDigitsOf(value) > maxWhole)) {
     return false;
   }
   if (typeof value === "string") {
-    return holdsLength(maxLength, value) && !(type === "date" && hasTimeOfDay(value)) && !(isFloat(type) && !keepsDigits(type, value));
+    return (
+      holdsLength(maxLength, value) &&
+      holdsBytes(type, value) &&
+      !(type === "date" && hasTimeOfDay(value)) &&
+      !(isFloat(type) && !keepsDigits(type, value))
+    );
   }
   const own = type === "date" && typeof value === "object" ? ownText(value) : undefined;
   return typeof own === "string" ? !hasTimeOfDay(own) : holdsNumber(type, value);
@@ -70,6 +75,33 @@ function ownText(value: object | null): unknown {
 function holdsLength(maxLength: number | null, text: string): boolean {
   // UTF-16 has one unit or two for a character.
   return maxLength === null || text.length <= maxLength || [...text].length <= maxLength;
+}
+
+/** Types of PostgreSQL's own that cut a text off in silence, by the bytes that they keep. */
+const keptBytes: ReadonlyMap<string, number> = new Map([
+  ["name", 63],
+  ['"char"', 1],
+]);
+
+function holdsBytes(type: string, text: string): boolean {
+  return Buffer.byteLength(text) <= (keptBytes.get(type) ?? Number.POSITIVE_INFINITY);
+}
+
+/** Whether a text has spaces, and nothing else, after as many characters as its column keeps. PostgreSQL refuses every other text that is too long. */
+export function losesSpaces(keptLength: number | null, value: unknown): boolean {
+  return (
+    typeof value === "string" && keptLength !== null && value.length > keptLength && /^ +$/.test([...value].slice(keptLength).join(""))
+  );
+}
+
+/** A number in a column of intervals is in microseconds: its seconds, as a text. */
+function secondsOf(type: string, value: unknown): unknown {
+  const isMicros = type === "interval" && (typeof value === "bigint" || Number.isSafeInteger(value));
+  return isMicros
+    ? `0.${String(BigInt(value as bigint | number) % 1_000_000n)
+        .replace("-", "")
+        .padStart(6, "0")}`
+    : value;
 }
 
 function hasTimeOfDay(text: string): boolean {

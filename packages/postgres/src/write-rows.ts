@@ -98,8 +98,13 @@ function rowIncomplete(target: Target, columns: TableColumns, row: Columns | und
 
 function arraysOf(target: Target, names: readonly string[], rows: readonly Columns[], columns: TableColumns): (string | null)[][] {
   return names.map((name) => {
-    const { type, hasPlainTexts, maxScale } = columns.get(name) ?? { type: "text", hasPlainTexts: true, maxScale: null };
-    const check = checkOf(target, name, { type, maxScale });
+    const { type, hasPlainTexts, maxScale, keptLength } = columns.get(name) ?? {
+      type: "text",
+      hasPlainTexts: true,
+      maxScale: null,
+      keptLength: null,
+    };
+    const check = checkOf(target, name, { type, maxScale, keptLength });
     return rows.map((row) => {
       check(row[name]);
       return valueText(row[name], type, hasPlainTexts);
