@@ -207,7 +207,7 @@ describe("seek", () => {
       [{}, "seek() topic must be the name of a topic, got undefined"],
       [{ topic: "t", partition: "0", offset: 1n }, 'seek() partition must be a number from 0 to 2147483647, got "0"'],
       [{ topic: "t", partition: 2 ** 31, offset: 1n }, "seek() partition must be a number from 0 to 2147483647, got 2147483648"],
-      [{ topic: "t", partition: 0, offset: -1 }, "seek() offset must be an offset from 0 on, got -1"],
+      [{ topic: "t", partition: 0, offset: -1 }, "seek() offset must be an offset from 0 to 2^63-1, got -1"],
       [{ topic: "t", partition: 0, offest: 1 }, "seek().offest is no option; the options are topic, partition, offset"],
     ] as const) {
       await expect(consumer.seek(position as never)).rejects.toThrow(`[invalid-option] ${message}`);

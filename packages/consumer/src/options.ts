@@ -181,6 +181,7 @@ export function resolveOptionsWithoutDriver(options: Omit<ConsumerOptions, "driv
   const failure = resolveFailureOptions(options.failure);
   checkDecoder(options.decoder, options.registry);
   checkClock(options.clock);
+  check(options.random === undefined || typeof options.random === "function", "random", "a function", options.random);
   refuseOwnDeadLetters(options.topics, failure.deadLetterTopic);
   const userFunctions = new UserFunctions();
   return Object.freeze({

@@ -48,27 +48,32 @@ export function startPositionAt(start: ResolvedStart, wallMs: number): StartPosi
   return typeof start === "object" && "agoMs" in start ? { timestamp: BigInt(Math.max(0, Math.trunc(wallMs - start.agoMs))) } : start;
 }
 
+/** Kafka keeps offsets, and times in milliseconds, in 64 bits with a sign: a client fails at a higher one, in words of its own. */
+function isInt64(value: bigint): boolean {
+  return BigInt.asIntN(64, value) === value;
+}
+
 /** The offset. If the value is none, it throws a `ConsumerError` that names the option. */
 export function offsetOf(path: string, offset: unknown): bigint {
   const isOffset =
-    (typeof offset === "bigint" && offset >= 0n) ||
+    (typeof offset === "bigint" && offset >= 0n && isInt64(offset)) ||
     (typeof offset === "number" && Number.isSafeInteger(offset) && offset >= 0) ||
-    (typeof offset === "string" && /^\d+$/.test(offset));
+    (typeof offset === "string" && /^\d{1,19}$/.test(offset) && isInt64(BigInt(offset)));
   if (!isOffset) {
     throw new ConsumerError(
       "invalid-option",
-      `${path} must be an offset from 0 on, got ${typeof offset === "string" ? JSON.stringify(offset) : String(offset)}`,
+      `${path} must be an offset from 0 to 2^63-1, got ${typeof offset === "string" ? JSON.stringify(offset) : String(offset)}`,
     );
   }
   return BigInt(offset);
 }
 
 function timestampOf(given: Date | number | bigint | string): bigint {
-  if (typeof given === "bigint" && given >= 0n) {
+  if (typeof given === "bigint" && given >= 0n && isInt64(given)) {
     return given;
   }
   const ms = given instanceof Date ? given.getTime() : typeof given === "string" ? Date.parse(given) : given;
-  if (typeof ms !== "number" || !Number.isFinite(ms) || ms < 0) {
+  if (typeof ms !== "number" || !(ms >= 0) || ms >= 2 ** 63) {
     throw new ConsumerError(
       "invalid-option",
       `from.timestamp must be a date, milliseconds since the epoch or an ISO text, got ${String(given)}`,
