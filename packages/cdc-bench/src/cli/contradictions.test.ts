@@ -46,6 +46,14 @@ test.each([
     ["--threshold 'latency.p99<5ms'", "--acks 0"],
   ],
   [
+    ["compare", ...recording, "--file", "/other.ndjson"],
+    ["'--file <recording>' argument '/other.ndjson' is invalid", "There is one already, /nowhere.ndjson"],
+  ],
+  [
+    ["inspect", ...recording, "--schemas", "/a.ndjson", "--schemas", "/b.ndjson"],
+    ["--schemas", "There is one already, /a.ndjson"],
+  ],
+  [
     ["run", ...brokers, "--topics", "t", "--json", "--output-format", "markdown"],
     ["--output-format", "--json"],
   ],

@@ -52,8 +52,16 @@ export function addBrokersFlag(command: Command): Command {
 
 export function addFileFlags(command: Command): Command {
   return command
-    .option("--file <recording>", "a recording in place of brokers: NDJSON, gzip allowed")
-    .option("--schemas <file>", "the schemas that the recording refers to: NDJSON of {id, schemaType, schema}");
+    .option("--file <recording>", "a recording in place of brokers: NDJSON, gzip allowed", onlyOne)
+    .option("--schemas <file>", "the schemas that the recording refers to: NDJSON of {id, schemaType, schema}", onlyOne);
+}
+
+/** The last of several would count, and the others would not be read, without a word. */
+function onlyOne(file: string, before?: string): string {
+  if (before !== undefined) {
+    throw new InvalidArgumentError(`There is one already, ${before}: put the lines of both into one file.`);
+  }
+  return file;
 }
 
 const idSpaces: readonly ApicurioIdSpace[] = ["contentId", "globalId"];
