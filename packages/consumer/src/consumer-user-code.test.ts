@@ -461,16 +461,23 @@ describe("user code that fails", () => {
     });
   }
 
-  test("a sink's claim gives a checkpoint of an assignment that it was not given, or of a copy", async () => {
+  test("a sink's claim gives a checkpoint of an assignment that it was not given, or of a copy, two of one, or none that can be", async () => {
     const claims: Sink["claim"][] = [
       async (_, [assignment]) => [{ assignment: { ...(assignment as PartitionAssignment) }, offset: 3n }],
       async () => [{ topic: "t", partition: 0, offset: 3n } as unknown as OffsetCommit],
       async () => [{ assignment: { topic: "other", partition: 7 } as PartitionAssignment, offset: 3n }],
+      async (_, [assignment]) => [0n, 3n].map((offset) => ({ assignment: assignment as PartitionAssignment, offset })),
+      async (_, [assignment]) => [{ assignment: assignment as PartitionAssignment, offset: -5n }],
     ];
     for (const claim of claims) {
       const { error } = await tryOut("sink", { sink: { claim } }, { codes: ["sink-failed"], halts: true });
       expect(String((error as Error).cause)).toContain("not a copy");
     }
+  });
+
+  test("a sink rejects without a reason, and its error does not name a cause", async () => {
+    const { error } = await tryOut("sink", { handle: () => Promise.reject(undefined) }, { codes: ["sink-failed"], halts: true });
+    expect((error as Error).message).toMatch(/; it threw undefined, which does not say why, and/);
   });
 
   test("a pipe function returns something other than records", async () => {

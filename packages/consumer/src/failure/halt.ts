@@ -34,7 +34,7 @@ export function handlerFailure(error: unknown, work: HandedOn, event: CdcEvent |
   return new ConsumerError("handler-failed", `a handler failed at ${saidWhy(places(work), error)}${lacks}`, { cause: error, at });
 }
 
-/** `throw undefined`, and a rejection without a reason: there is no cause to look at. */
+/** `throw undefined`, and a rejection without a reason, of a handler or of a sink: there is no cause to look at. */
 function saidWhy(text: string, error: unknown): string {
   const isNothing = error === undefined || error === null;
   return isNothing ? text.replace(causeSaysWhy, `it threw ${String(error)}, which does not say why`) : text;
@@ -42,7 +42,10 @@ function saidWhy(text: string, error: unknown): string {
 
 /** The error that `run()` rejects with, or that a dead letter names, when a sink could not apply what it was given. */
 export function sinkFailure(error: unknown, work: HandedOn, sink: string): Error {
-  return new ConsumerError("sink-failed", `the sink ${JSON.stringify(sink)} failed at ${places(work)}`, { cause: error, at: work.at });
+  return new ConsumerError("sink-failed", `the sink ${JSON.stringify(sink)} failed at ${saidWhy(places(work), error)}`, {
+    cause: error,
+    at: work.at,
+  });
 }
 
 /** What was handed on, and what becomes of it. */

@@ -53,13 +53,19 @@ export function guardedSink(sink: Sink, { logger, fail }: GuardedSinkParts): Sin
   };
 }
 
-/** A checkpoint is looked up by its assignment: one with a copy of it would be left out, and its rows applied again. */
+/**
+ * A checkpoint is looked up by its assignment: one with a copy of it would be left out, and its rows applied again. Of two for one assignment, nothing
+ * says which one the rows are at.
+ */
 function checkpointsOf(name: string, given: unknown, asked: readonly PartitionAssignment[]): readonly OffsetCommit[] {
+  const known = new Set(asked);
   const isCheckpoint = (one: Partial<OffsetCommit> | null | undefined): boolean =>
-    typeof one?.offset === "bigint" && one.assignment !== undefined && asked.includes(one.assignment);
-  if (!Array.isArray(given) || !given.every(isCheckpoint)) {
+    typeof one?.offset === "bigint" && one.offset >= 0n && one.assignment !== undefined && known.has(one.assignment);
+  const isOnce = (checkpoints: readonly OffsetCommit[]): boolean =>
+    new Set(checkpoints.map(({ assignment }) => assignment)).size === checkpoints.length;
+  if (!Array.isArray(given) || !given.every(isCheckpoint) || !isOnce(given as readonly OffsetCommit[])) {
     throw new TypeError(
-      `expected claim() of the sink ${JSON.stringify(name)} to give an array of { assignment, offset: bigint }, each with an assignment that it was given (the object itself, not a copy)`,
+      `expected claim() of the sink ${JSON.stringify(name)} to give an array of { assignment, offset: bigint }, each with an offset from 0 on, and with an assignment of its own that it was given (the object itself, not a copy)`,
     );
   }
   return given as readonly OffsetCommit[]; // looked at above
