@@ -346,13 +346,13 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
    */
   #dispatcher(): Dispatcher {
     const engine = this.#engine;
-    const holdAll = (isHeld: boolean): void => engine.holdAll(isHeld);
+    const pauseAll = (isPaused: boolean): void => engine.pauseAll(isPaused);
     const { delivery } = this.#options;
     const sinks = this.#sinks.all;
     const maxInFlight = delivery.maxInFlight ?? (sinks.length > 0 || delivery.batch !== null ? 64 : Math.min(delivery.concurrency, 2));
     if (delivery.concurrency === 1 && maxInFlight === 1 && delivery.batch === null && sinks.length === 0) {
       const { maxInFlightBytes } = delivery;
-      return new SerialDispatcher({ ...this.#runnerParts(), maxInFlightBytes, holdAll });
+      return new SerialDispatcher({ ...this.#runnerParts(), maxInFlightBytes, pauseAll });
     }
     const claims = sinks.length > 0 ? this.#claims() : null;
     return new ConcurrentDispatcher({
@@ -362,7 +362,7 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
       awaitsRevoked: this.#options.driver.capabilities.awaitsRevoked,
       sinks: sinks.map((attached) => ({ ...attached, limits: attached.limits ?? delivery.batch })),
       checkpointOf: (sink, assignment) => claims?.checkpointOf(sink, assignment) ?? null,
-      holdAll,
+      pauseAll,
     });
   }
 
@@ -377,7 +377,7 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
       maxInFlightBytes: this.#options.delivery.maxInFlightBytes,
       maxOutOfOrder: this.#options.delivery.maxOutOfOrder,
       turns: engine.turns,
-      holdAll: (isHeld) => engine.holdAll(isHeld),
+      pauseAll: (isPaused) => engine.pauseAll(isPaused),
       progress: () => engine.progress(),
     });
   }

@@ -1,7 +1,7 @@
 import type { Committer } from "./delivery/committer.ts";
 import type { Dispatcher } from "./delivery/dispatcher.ts";
 import type { Lease } from "./delivery/lease.ts";
-import type { PartitionHolds } from "./delivery/partition-holds.ts";
+import type { PartitionPauses } from "./delivery/partition-pauses.ts";
 import type { PartitionLedgers } from "./delivery/partition-ledgers.ts";
 import type { Turns } from "./delivery/turns.ts";
 import type { DriverSink, FetchedBatch, LostRange, NextAcknowledgement, PartitionAssignment } from "./driver.ts";
@@ -21,7 +21,7 @@ export interface DriverEventsParts {
   readonly lease: Lease;
   readonly turns: Turns;
   readonly ledgers: PartitionLedgers;
-  readonly holds: PartitionHolds;
+  readonly pauses: PartitionPauses;
   readonly committer: Committer;
   readonly phase: () => Phase;
   /** Undefined before the start. */
@@ -70,10 +70,10 @@ export class DriverEvents implements DriverSink {
   }
 
   assigned(assignments: readonly PartitionAssignment[]): void {
-    const { options, ledgers, holds } = this.#parts;
+    const { options, ledgers, pauses } = this.#parts;
     assignments.forEach(({ topic }) => this.topics.add(topic));
     ledgers.assign(assignments);
-    holds.assigned(assignments);
+    pauses.assigned(assignments);
     options.logger.info(listed(assignments), "partitions assigned");
     publish("assigned", () => ({ groupId: options.groupId, assignments }));
   }

@@ -2,7 +2,7 @@ import { Deadline, settledWithin } from "./deadline.ts";
 import { Committer } from "./delivery/committer.ts";
 import type { Dispatcher } from "./delivery/dispatcher.ts";
 import { Lease } from "./delivery/lease.ts";
-import { PartitionHolds } from "./delivery/partition-holds.ts";
+import { PartitionPauses } from "./delivery/partition-pauses.ts";
 import { type HeldPartition, PartitionLedgers } from "./delivery/partition-ledgers.ts";
 import type { OffsetCommit, OutgoingRecord, PartitionAssignment } from "./driver.ts";
 import { DriverEvents } from "./driver-events.ts";
@@ -39,7 +39,7 @@ export class ConsumerEngine {
   readonly #counters: Counters;
   readonly #waits: Waits;
   readonly #ledgers: PartitionLedgers = new PartitionLedgers();
-  readonly #holds: PartitionHolds = new PartitionHolds(() => this.#connection.session, this.#ledgers);
+  readonly #pauses: PartitionPauses = new PartitionPauses(() => this.#connection.session, this.#ledgers);
   /** For how long the group is known to keep this member. It is asked before anything is handed on. */
   readonly lease: Lease;
   readonly turns: Turns;
@@ -100,7 +100,7 @@ export class ConsumerEngine {
       lease: this.lease,
       turns: this.turns,
       ledgers: this.#ledgers,
-      holds: this.#holds,
+      pauses: this.#pauses,
       committer: this.#committer,
       phase: () => this.phase,
       dispatcher: () => this.#dispatcher,
@@ -218,8 +218,8 @@ export class ConsumerEngine {
   }
 
   /** Pauses all partitions, or resumes them. */
-  holdAll(isHeld: boolean): void {
-    this.#holds.setAll(isHeld);
+  pauseAll(isPaused: boolean): void {
+    this.#pauses.setAll(isPaused);
   }
 
   /** How long what is still to be closed may take. */
@@ -319,7 +319,7 @@ export class ConsumerEngine {
 
   /** The client need not fetch what is at work, held, or being claimed by a sink. */
   #watched({ assignment, ledger, startedAt, isLocated }: HeldPartition): WatchedPartition {
-    const isAtWork = ledger.inFlight > 0 || this.#holds.isHeld(assignment) || this.#dispatcher?.hasWork(assignment) === true;
+    const isAtWork = ledger.inFlight > 0 || this.#pauses.isPaused(assignment) || this.#dispatcher?.hasWork(assignment) === true;
     return { assignment, handledTo: ledger.watermark, startedAt: isLocated ? startedAt : null, isAtWork };
   }
 
@@ -368,7 +368,7 @@ export class ConsumerEngine {
     const claims = this.#claims;
     this.#connection.join({
       sink: this.events,
-      startAt: claims === undefined ? undefined : this.#holds.whileAsked((assignments) => claims.startAt(assignments)),
+      startAt: claims === undefined ? undefined : this.#pauses.whileAsked((assignments) => claims.startAt(assignments)),
       over: this.#closing.opened,
       isOver: () => this.phase !== "connecting",
       joined: (session) => {

@@ -1,6 +1,6 @@
 import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
 import type { WorkInHand } from "../observe/waits.ts";
-import type { DrainKind, HoldAll, Dispatcher } from "./dispatcher.ts";
+import type { DrainKind, PauseAll, Dispatcher } from "./dispatcher.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
 import { ConcurrentPartitionRunner, type ConcurrentPartitionRunnerParts } from "./concurrent-partition-runner.ts";
 import { type AttachedSink, SinkStage } from "./sink-stage.ts";
@@ -14,7 +14,7 @@ export interface ConcurrentDispatcherParts extends Omit<ConcurrentPartitionRunne
   readonly checkpointOf: (sink: AttachedSink["sink"], assignment: PartitionAssignment) => bigint | null;
   /** The driver's capability of that name. */
   readonly awaitsRevoked: boolean;
-  readonly holdAll: HoldAll;
+  readonly pauseAll: PauseAll;
 }
 
 /**
@@ -47,7 +47,7 @@ export class ConcurrentDispatcher implements Dispatcher {
       run.pump();
     }
     if (this.#inFlightBytes.isFull) {
-      this.#parts.holdAll(true);
+      this.#parts.pauseAll(true);
       if (!wasFull) {
         this.#pumpAll();
       }
@@ -131,7 +131,7 @@ export class ConcurrentDispatcher implements Dispatcher {
 
   #madeRoom(): void {
     if (!this.#inFlightBytes.isFull) {
-      this.#parts.holdAll(false);
+      this.#parts.pauseAll(false);
     }
     this.#onRoom.wake();
   }

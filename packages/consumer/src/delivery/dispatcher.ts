@@ -5,7 +5,7 @@ import type { HeldPartition } from "./partition-ledgers.ts";
 export type DrainKind = "finish" | "fence";
 
 /** Pauses the fetches of all partitions while the batches in memory reach their limit, and resumes them after that. */
-export type HoldAll = (isHeld: boolean) => void;
+export type PauseAll = (isPaused: boolean) => void;
 
 /** Takes fetched batches, and hands their events to handlers, to sinks or to a stream. */
 export interface Dispatcher {

@@ -1,7 +1,7 @@
 import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
 import type { WorkInHand } from "../observe/waits.ts";
 import { toError } from "../user-code/user-value.ts";
-import type { Dispatcher, DrainKind, HoldAll } from "./dispatcher.ts";
+import type { Dispatcher, DrainKind, PauseAll } from "./dispatcher.ts";
 import { InFlightBytes } from "./in-flight-bytes.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
 import type { RunnerParts } from "./runner-parts.ts";
@@ -9,7 +9,7 @@ import { SerialBatchRunner } from "./serial-batch-runner.ts";
 
 export interface SerialDispatcherParts extends RunnerParts {
   readonly maxInFlightBytes: number;
-  readonly holdAll: HoldAll;
+  readonly pauseAll: PauseAll;
 }
 
 /** Stands for a run whose first step is still on the stack: it is over, or has its own promise, when the stack is. */
@@ -112,6 +112,6 @@ export class SerialDispatcher implements Dispatcher {
   }
 
   #holdIfFull(): void {
-    this.#parts.holdAll(this.#inFlightBytes.isFull);
+    this.#parts.pauseAll(this.#inFlightBytes.isFull);
   }
 }

@@ -4,7 +4,7 @@ import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
 import type { Recovery } from "../failure/recovery.ts";
 import type { Counters } from "../observe/counters.ts";
 import type { WorkInHand } from "../observe/waits.ts";
-import type { Dispatcher, DrainKind, HoldAll } from "./dispatcher.ts";
+import type { Dispatcher, DrainKind, PauseAll } from "./dispatcher.ts";
 import { emptyBatch } from "./empty-batch.ts";
 import { Fence } from "./fence.ts";
 import { InFlightBytes } from "./in-flight-bytes.ts";
@@ -36,7 +36,7 @@ export interface StreamDispatcherParts {
   readonly maxOutOfOrder: number;
   /** Asked before every event: the loop that takes them may never await anything. */
   readonly turns: Turns;
-  readonly holdAll: HoldAll;
+  readonly pauseAll: PauseAll;
   readonly progress: () => void;
 }
 
@@ -69,7 +69,7 @@ export class StreamDispatcher implements Dispatcher {
   }
 
   take(batch: FetchedBatch, held: HeldPartition): Promise<void> | undefined {
-    const { clock, lease, holdAll } = this.#parts;
+    const { clock, lease, pauseAll } = this.#parts;
     const { ledger } = held;
     const taken: StreamBatch = { batch, walk: batch.walk(), ledger, outstanding: 0, queued: true, fence: new Fence(clock, lease) };
     this.#batches.add(taken);
@@ -78,7 +78,7 @@ export class StreamDispatcher implements Dispatcher {
     if (!this.#inFlightBytes.isFull) {
       return undefined;
     }
-    holdAll(true);
+    pauseAll(true);
     return this.#room();
   }
 
@@ -218,7 +218,7 @@ export class StreamDispatcher implements Dispatcher {
     if (!taken.queued && taken.outstanding === 0 && this.#batches.delete(taken)) {
       this.#inFlightBytes.remove(taken.batch);
       if (!this.#inFlightBytes.isFull) {
-        this.#parts.holdAll(false);
+        this.#parts.pauseAll(false);
       }
       this.#onRoom.wake();
     }

@@ -1,13 +1,13 @@
 import type { DriverSession, OffsetCommit, PartitionAssignment, Subscription } from "../driver.ts";
 import type { PartitionLedgers } from "./partition-ledgers.ts";
 
-/** The partitions that the consumer itself holds back. If nothing is fetched because of that, the client is not to blame. */
-export class PartitionHolds {
+/** The partitions that the consumer itself has paused, of those that it holds. If nothing is fetched because of that, the client is not to blame. */
+export class PartitionPauses {
   readonly #session: () => DriverSession | undefined;
   readonly #ledgers: PartitionLedgers;
   /** Partitions whose start position is being asked for. */
   readonly #starting = new Set<PartitionAssignment>();
-  #isAllHeld = false;
+  #isAllPaused = false;
 
   constructor(session: () => DriverSession | undefined, ledgers: PartitionLedgers) {
     this.#session = session;
@@ -15,26 +15,26 @@ export class PartitionHolds {
   }
 
   /** Pauses every partition, or resumes them. */
-  setAll(isHeld: boolean): void {
-    if (isHeld !== this.#isAllHeld) {
-      this.#isAllHeld = isHeld;
+  setAll(isPaused: boolean): void {
+    if (isPaused !== this.#isAllPaused) {
+      this.#isAllPaused = isPaused;
       const held = [...this.#ledgers.held()].map(({ assignment }) => assignment);
-      this.#session()?.[isHeld ? "pause" : "resume"](held);
+      this.#session()?.[isPaused ? "pause" : "resume"](held);
     }
   }
 
-  /** Partitions that are assigned while all are held are held too. */
+  /** Partitions that are assigned while all are paused are paused, too. */
   assigned(assignments: readonly PartitionAssignment[]): void {
-    if (this.#isAllHeld) {
+    if (this.#isAllPaused) {
       this.#session()?.pause(assignments);
     }
   }
 
-  isHeld(assignment: PartitionAssignment): boolean {
-    return this.#isAllHeld || this.#starting.has(assignment);
+  isPaused(assignment: PartitionAssignment): boolean {
+    return this.#isAllPaused || this.#starting.has(assignment);
   }
 
-  /** Asks the same question. The partitions that it asks about count as held until it is answered. */
+  /** Asks the same question. The partitions that it asks about count as paused until it is answered. */
   whileAsked(startAt: NonNullable<Subscription["startAt"]>): NonNullable<Subscription["startAt"]> {
     return async (assignments): Promise<readonly OffsetCommit[]> => {
       for (const assignment of assignments) {
