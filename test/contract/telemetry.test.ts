@@ -174,6 +174,19 @@ describe("OpenTelemetry", () => {
     expect(JSON.stringify([span?.attributes, span?.status, span?.events])).not.toContain("secret");
   });
 
+  test.each([
+    ["E_FULL", "E_FULL"],
+    ["the secret order 4711 is there already", "Error"],
+    ["x".repeat(65), "Error"],
+  ])("is told the code %j of a handler's error only if it is a word", async (code, type) => {
+    await consume({ telemetry: { opentelemetry }, failure: { retry: false } }, (consumer) =>
+      consumer.on("*", () => {
+        throw Object.assign(new Error("a secret"), { code });
+      }),
+    );
+    expect(spans.getFinishedSpans()[0]?.attributes["error.type"]).toBe(type);
+  });
+
   test("has no part in the span in which the consumer was started: it ends, and the consumer goes on", async () => {
     const tracer = opentelemetry.trace.getTracer("test");
     await tracer.startActiveSpan("bootstrap", async (bootstrap) => {
