@@ -17,7 +17,7 @@ export interface PartitionHealth {
    * offset at which the partition started, and is 0 if the log is empty. Null until both are known.
    */
   readonly lag: bigint | null;
-  /** The offset below which everything is handled. Null until something is. */
+  /** The offset below which everything is handled. Of a record that is still being handled, it may be the offset. Null before the first record. */
   readonly handledTo: bigint | null;
 }
 
