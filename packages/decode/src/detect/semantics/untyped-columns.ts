@@ -38,13 +38,13 @@ export interface UntypedColumnsOptions {
   readonly maxColumns?: number;
 }
 
-interface Suspects {
+interface SuspectColumns {
   rows: number;
   /** The kinds that fit every value of the column so far. Empty when a value has cleared the column. */
-  readonly columns: Map<string, Candidate>;
+  readonly columns: Map<string, Suspect>;
 }
 
-interface Candidate {
+interface Suspect {
   readonly kinds: readonly UntypedKind[];
   /** Whether some value looked like its kind in a way that text hardly ever does. */
   readonly isShown: boolean;
@@ -69,7 +69,7 @@ export class UntypedColumns {
   readonly #maxRows: number;
   readonly #maxTopics: number;
   readonly #maxColumns: number;
-  readonly #topics = new Map<string, Suspects>();
+  readonly #topics = new Map<string, SuspectColumns>();
 
   constructor(options: UntypedColumnsOptions = {}) {
     const bounds = resolveBounds({ maxRows: 20, maxTopics: 1_000, maxColumns: 1_000, ...options }, "UntypedColumns");
@@ -146,9 +146,9 @@ function rowOf(event: CdcEvent): Columns | null {
 }
 
 /** The state of a column before its first value that is not null. */
-const unseen: Candidate = Object.freeze({ kinds: Object.keys(hints) as UntypedKind[], isShown: false, samples: 0 }); // the keys are the kinds
+const unseen: Suspect = Object.freeze({ kinds: Object.keys(hints) as UntypedKind[], isShown: false, samples: 0 }); // the keys are the kinds
 
-function narrowed(before: Candidate, name: string, value: unknown): Candidate {
+function narrowed(before: Suspect, name: string, value: unknown): Suspect {
   if (value === null) {
     return before;
   }
