@@ -29,6 +29,7 @@ function setUp(
 ) {
   const assignments = new Assignments<HeldPartition>({ hold: (held) => held, positionOf: () => null });
   const started: string[] = [];
+  const startedFrom: (bigint | null)[] = [];
   const sent: OffsetCommit[] = [];
   let answer = (): void => {};
   const answered = new Promise<void>((resolve) => (answer = resolve));
@@ -67,8 +68,9 @@ function setUp(
     },
     sink,
     assignments,
-    start: (held, { assignment: { partition }, offset }) => {
+    start: (held, { assignment: { partition }, offset, committed: ofGroup }) => {
       held.isStarting = false;
+      startedFrom.push(ofGroup);
       started.push(`${partition}@${offset}`);
     },
     commit: (offsets) => commits.commit(offsets),
@@ -77,7 +79,7 @@ function setUp(
     over: new AbortController().signal,
     fail: (error) => void failures.push((error as Error).message),
   });
-  return { assignments, starter, started, sent, failures, waits, commits, answer, brokers, ends, sink };
+  return { assignments, starter, started, startedFrom, sent, failures, waits, commits, answer, brokers, ends, sink };
 }
 
 test("what the group's position lacks fails the session that starts there", async () => {
@@ -271,6 +273,18 @@ describe("with latest", () => {
       [0, 10n],
       [1, 10n],
     ]);
+  });
+
+  test("the end that was committed is the group's commit: for one of an old owner, a transaction would be refused", async () => {
+    const { assignments, starter, startedFrom, commits } = setUpAtTheEnd();
+    const [first, second] = places.map((place) => assignments.add([place]));
+    starter.begin(first ?? []);
+    await assignments.all()[0]?.start;
+    commits.putBack = () => Promise.reject(new Error("the coordinator is moving"));
+    starter.begin(second ?? []);
+    await assignments.all()[1]?.start;
+    expect(startedFrom).toEqual([10n, null]);
+    expect(assignments.all().map(({ uncommittedStart }) => uncommittedStart)).toEqual([null, 10n]);
   });
 
   test("an end that cannot be committed holds up nothing, and is named; a failure of the session commits it", async () => {

@@ -159,8 +159,8 @@ export class PartitionStarter<Held extends HeldPartition> {
           continue; // if the partition was given up or moved meanwhile, the others start
         }
         const { starts, unknown } = found;
-        const uncommitted = moveTo === null ? await this.#commitNewStarts(starts) : null;
-        starts.forEach((start) => this.#startAt(start, uncommitted?.has(start) === true));
+        const known = moveTo === null ? await this.#commitNewStarts(starts) : starts;
+        known.forEach((start) => this.#startAt(start, moveTo === null && start.committed === null));
         if (starts.length > 0) {
           return [...unknown.keys()];
         }
@@ -183,20 +183,20 @@ export class PartitionStarter<Held extends HeldPartition> {
   /**
    * The starts that the group has no commit of. If `from` names a time, the start depends on when it was asked for: a member that takes the
    * partition over before its first commit would start later, and pass over what this one has not handled. So such a start is committed before
-   * anything is read.
+   * anything is read. Returns the starts as the group has them then: a commit that this member does not know of would be another member's.
    */
-  async #commitNewStarts(starts: readonly Start[]): Promise<ReadonlySet<Start>> {
+  async #commitNewStarts(starts: readonly Start[]): Promise<readonly Start[]> {
     const { subscription, putBack, makeError, over } = this.#parts;
     this.#commitNotice.started(starts);
     const uncommitted = starts.filter(({ committed }) => committed === null);
     if (uncommitted.length === 0 || !dependsOnTime(subscription.from)) {
-      return new Set(uncommitted);
+      return starts;
     }
     const partitions = placeText(uncommitted.map(({ assignment }) => assignment));
     const late = (): Error => makeError("brokers-unreachable", `no answer within ${startCommitDeadlineMs} ms`);
     try {
       await bounded(putBack(uncommitted), startCommitDeadlineMs, late, over);
-      return new Set();
+      return starts.map((start) => (start.committed === null ? { ...start, committed: start.offset } : start));
     } catch (error) {
       if (!over.aborted) {
         subscription.logger.warn(
@@ -204,7 +204,7 @@ export class PartitionStarter<Held extends HeldPartition> {
           "the starts of partitions could not be committed; who takes them over starts later",
         );
       }
-      return new Set(uncommitted);
+      return starts;
     }
   }
 

@@ -35,3 +35,18 @@ test("who waits for a start that stays unknown goes on after its time", async ()
   await wait;
   expect(vi.getTimerCount()).toBe(0);
 });
+
+test("the group's commit is known by the start that is committed or may be, and moves on", () => {
+  const assignments = new HeldPartitions();
+  const [assignment] = assignments.renew({ t: [0] });
+  const [held] = assignments.all();
+  if (assignment === undefined || held === undefined) {
+    throw new Error("expected the partition that was assigned");
+  }
+  expect(assignments.reachedOf(assignment)).toBeNull();
+  held.uncommittedStart = 5n;
+  start(assignments, held);
+  expect([held.reached, assignments.reachedOf(assignment)]).toEqual([null, 5n]);
+  assignments.committed([{ assignment, offset: 7n }]);
+  expect(assignments.reachedOf(assignment)).toBe(7n);
+});

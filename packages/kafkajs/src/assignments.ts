@@ -102,9 +102,10 @@ export class HeldPartitions extends Assignments<Held> {
     }
   }
 
-  /** The group's commit as far as this member knows, or null. */
+  /** The group's commit as far as this member knows; its own start if it knows of none, whose commit may be on its way; null before the start. */
   reachedOf(assignment: PartitionAssignment): bigint | null {
-    return this.held(assignment)?.reached ?? null;
+    const held = this.held(assignment);
+    return held?.reached ?? held?.uncommittedStart ?? null;
   }
 }
 

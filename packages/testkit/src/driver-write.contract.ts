@@ -190,6 +190,22 @@ export const writeTrials: Readonly<Record<string, Trial>> = {
     await joined.session.close(5_000);
   },
 
+  "a member that starts at the end of the log writes and commits in transactions from there": async (harness, { expect }) => {
+    const [reads, writes] = [await topicOf(harness, 1), await topicOf(harness, 1)];
+    const groupId = harness.uniqueName("group");
+    await harness.produce(reads, lines(0, 3));
+    const { session, sink } = await join(harness, { topics: [reads], groupId, from: "latest" });
+    await sink.until(({ starts }) => starts.length === 1);
+    await harness.produce(reads, lines(0, 1));
+    await sink.until(({ records }) => records.length >= 1);
+    await session.transact?.(
+      [outgoing(writes, { value: Buffer.from("a") })],
+      sink.held.map((assignment) => ({ assignment, offset: 4n })),
+    );
+    expect(await harness.committed(groupId, reads, 0)).toEqual(4n);
+    await session.close(5_000);
+  },
+
   "who takes a partition over goes on where the last transaction of it ended": async (harness, { expect }) => {
     const { reads, writes, groupId, joined } = await transfer(harness);
     const [assignment] = joined.sink.held;
