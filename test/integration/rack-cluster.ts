@@ -32,7 +32,7 @@ export interface RackCluster {
   stop(): Promise<void>;
 }
 
-/** Starts Kafka as two nodes. Topics of offsets have a replica on each. */
+/** Starts Kafka as two nodes. The topics of offsets and of transactions have a replica on each. */
 export async function startRackCluster(): Promise<RackCluster> {
   const dir = mkdtempSync(join(tmpdir(), "cdckit-racks-"));
   const classPath = await kafkaClassPath();
@@ -106,6 +106,9 @@ function settingsOf({ id, port, rack }: RackBroker, dir: string, controller: num
     "auto.create.topics.enable": false,
     "offsets.topic.replication.factor": 2,
     "offsets.topic.num.partitions": 4,
+    "transaction.state.log.replication.factor": 2,
+    "transaction.state.log.min.isr": 1,
+    "transaction.state.log.num.partitions": 4,
     "group.initial.rebalance.delay.ms": 0,
   };
 }

@@ -1,6 +1,6 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
 import { maxBatchBytes, outgoingBytes, placeOf } from "@cdckit/driver";
-import type { Message, Producer } from "kafkajs";
+import type { Message, Producer, TopicMessages } from "kafkajs";
 import { KafkaJsDriverError } from "./errors.ts";
 import { toMessage } from "./outgoing.ts";
 import type { Partitions } from "./partitions.ts";
@@ -12,31 +12,39 @@ interface Batch {
   bytes: number;
 }
 
+/** A producer of kafkajs, or a transaction of it, and the partitions that it knows. */
+interface Target {
+  readonly sender: Pick<Producer, "sendBatch">;
+  readonly partitions: Partitions;
+}
+
 /**
  * Writes records through a producer of kafkajs, or in a transaction of it. Resolves when every in-sync replica has each of them. When it rejects, none
  * of them is being written any more.
  *
- * kafkajs is given the records of one partition at a time, never more of them than fit a batch. It would make one batch of all. It would also ask the
- * leaders of several partitions beside each other, and after a failure begin again with who leads by then: if a leader has moved to a broker that
- * has answered, its records are left out, without an error; if it has moved away from one, or another one was faster to fail, they are written twice.
+ * kafkajs is given the records of one leader at a time, never more of them than fit a batch. It would make one batch of each partition. It would also
+ * ask several leaders beside each other, and after a failure begin again with who leads by then: if a partition has moved to a broker that has answered,
+ * its records are left out, without an error; if it has moved away from one, or another one was faster to fail, they are written twice. Of a single
+ * leader, an attempt that failed has no answer, and what is sent again has the sequence numbers of before.
  */
 export async function writeRecords(
   sender: Pick<Producer, "sendBatch">,
   partitions: Partitions,
   records: readonly OutgoingRecord[],
 ): Promise<void> {
+  const target = { sender, partitions };
   const places = new Map<string, Batch[]>();
   for (const record of records) {
     const { topic } = record;
     const bytes = outgoingBytes(record);
     const message = partitions.place(topic, toMessage(record));
     if (message.partition === undefined) {
-      await writeAll(sender, places); // those before it may have named the partition that it gets
+      await writeAll(target, places); // those before it may have named the partition that it gets
       places.clear();
       partitions.place(topic, message);
     }
     if (message.partition === undefined) {
-      await write(sender, { topic, messages: [message], bytes }); // the first one of its topic: kafkajs learns of the partitions with it
+      await write(target, [{ topic, messages: [message], bytes }]); // the first one of its topic: kafkajs learns of the partitions with it
       continue;
     }
     const place = placeOf(topic, message.partition);
@@ -50,29 +58,78 @@ export async function writeRecords(
       last.bytes += bytes;
     }
   }
-  await writeAll(sender, places);
+  await writeAll(target, places);
 }
 
-/** The partitions beside each other, and the batches of each in order. */
-async function writeAll(sender: Pick<Producer, "sendBatch">, places: ReadonlyMap<string, readonly Batch[]>): Promise<void> {
-  const written = await Promise.allSettled([...places.values()].map((batches) => writeInOrder(sender, batches)));
-  const failed = written.find(({ status }) => status === "rejected");
+/** The leaders beside each other, and the batches of each partition in order. */
+async function writeAll(target: Target, places: ReadonlyMap<string, Batch[]>): Promise<void> {
+  const byLeader = new Map<number | string, Batch[][]>();
+  for (const [place, batches] of places) {
+    const [{ topic, messages } = { topic: "", messages: [] }] = batches;
+    const leader = target.partitions.leaderOf(topic, messages[0]?.partition) ?? place;
+    const led = byLeader.get(leader) ?? [];
+    led.push(batches);
+    byLeader.set(leader, led);
+  }
+  await allEnded([...byLeader.values()].map((led) => writeToLeader(target, led)));
+}
+
+/** Takes the batches out of the lists, which are those of one partition each. */
+async function writeToLeader(target: Target, led: readonly Batch[][]): Promise<void> {
+  for (let request = nextRequest(led); request.length > 0; request = nextRequest(led)) {
+    if (!(await write(target, request))) {
+      // Again and alone, before anything else of their partitions: what an attempt has written is a repetition then, which brokers drop.
+      await allEnded(request.map((batch) => write(target, [batch])));
+    }
+  }
+}
+
+/** One batch of each partition, as many as have room together: a broker that is slow must be able to take them before its answer is overdue. */
+function nextRequest(led: readonly Batch[][]): readonly Batch[] {
+  const request: Batch[] = [];
+  let sum = 0;
+  for (const batches of led) {
+    const [next] = batches;
+    if (next !== undefined && (request.length === 0 || sum + next.bytes <= maxBatchBytes)) {
+      sum += next.bytes;
+      request.push(next);
+      batches.shift();
+    }
+  }
+  return request;
+}
+
+/** When all have ended, throws what the first of those has thrown that have failed. */
+async function allEnded(writes: readonly Promise<unknown>[]): Promise<void> {
+  const ended = await Promise.allSettled(writes);
+  const failed = ended.find(({ status }) => status === "rejected");
   if (failed?.status === "rejected") {
     throw failed.reason as Error;
   }
 }
 
-async function writeInOrder(sender: Pick<Producer, "sendBatch">, batches: readonly Batch[]): Promise<void> {
-  for (const batch of batches) {
-    await write(sender, batch);
-  }
-}
-
-/** kafkajs leaves out the records of partitions that it does not know, without an error. */
-async function write(sender: Pick<Producer, "sendBatch">, { topic, messages }: Batch): Promise<void> {
-  const written = await sender.sendBatch({ acks: -1, topicMessages: [{ topic, messages }] });
-  const [{ partition } = {}] = messages;
-  if (!written.some((one) => one.topicName === topic && one.partition === partition)) {
-    throw new KafkaJsDriverError("send-failed", `kafkajs knows no partition ${topic}[${partition}]: does the partition exist`);
+/** Writes batches of several partitions at once. Returns false if they have several leaders by now: then it is not known what was written. */
+async function write({ sender, partitions }: Target, batches: readonly Batch[]): Promise<boolean> {
+  const oneLeader = partitions.ofOneLeader(batches.flatMap(({ messages }) => messages));
+  try {
+    const written = await sender.sendBatch({
+      acks: -1,
+      topicMessages: batches.map(({ topic, messages }): TopicMessages => ({ topic, messages })),
+    });
+    for (const {
+      topic,
+      messages: [{ partition } = {}],
+    } of batches) {
+      // kafkajs leaves out the records of partitions that it does not know, without an error.
+      if (!written.some((one) => one.topicName === topic && one.partition === partition)) {
+        throw new KafkaJsDriverError("send-failed", `kafkajs knows no partition ${topic}[${partition}]: does the partition exist`);
+      }
+    }
+    return true;
+  } catch (error) {
+    if (oneLeader.isSplit) {
+      return false;
+    }
+    throw error;
   }
 }
