@@ -34,6 +34,11 @@ test("an error that kafkajs logs in place of a text is written by its message, a
 test.each([
   ["Response Heartbeat(key: 12, version: 3)", { error: "The group is rebalancing, so a rejoin is needed" }],
   ["Limiting retries for the idempotent producer may invalidate EoS guarantees", {}],
+  [
+    "Failed to send messages: The producer attempted to update a transaction while another concurrent operation on the same transaction was ongoing",
+    {},
+  ],
+  ["[send-failed] a leader has moved: the partitions are written one by one", {}],
   ["Connection error: the driver was closed", {}],
   ["Crash: KafkaJSNonRetriableError: the driver was closed", {}],
   ["Crash: KafkaJSNonRetriableError: Failed to connect: brokers array is empty", {}],

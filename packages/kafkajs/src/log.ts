@@ -3,19 +3,23 @@ import { RepeatedLines } from "@cdckit/driver";
 import type { logCreator, LogEntry } from "kafkajs";
 import { driverClosed } from "./errors.ts";
 import { readableBroker } from "./ipv6-names.ts";
+import { leaderMoved } from "./partitions.ts";
 
 /** kafkajs' log levels. Its own enum cannot be used here, because kafkajs is loaded later. */
 const levels = { error: 1, warn: 2 } as const;
 
 /**
  * Lines that kafkajs logs as errors although they are part of normal work: every rebalance, the driver's own producers, whose retries are
- * bounded and which are replaced after a failure, and the end of the driver.
+ * bounded and which are replaced after a failure, a transaction that waits for the end of the one before it, the partitions of a leader that has
+ * moved, and the end of the driver.
  */
 const expected = [
   /^Limiting retries for the idempotent producer may invalidate EoS guarantees/,
   /The group is rebalancing/,
   /The coordinator is not aware of this member/,
   /Specified group generation id is not valid/,
+  /another concurrent operation on the same transaction was ongoing/,
+  new RegExp(leaderMoved),
   new RegExp(driverClosed),
   /Failed to connect: brokers array is empty/, // the list after the end (`Sockets`); of a user's function, the error itself says so
 ];

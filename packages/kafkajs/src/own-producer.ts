@@ -12,8 +12,11 @@ export interface OwnProducer {
 
 export type MakeProducer = (config: ProducerConfig) => OwnProducer;
 
-/** Long enough for a leader to move, and bounded. kafkajs' own default for an idempotent producer is not bounded. */
-export const producerRetry: RetryOptions = Object.freeze({ retries: 9, initialRetryTime: 100, maxRetryTime: 1_000 });
+/**
+ * Long enough for a leader to move, and bounded. kafkajs' own default for an idempotent producer is not bounded. The first pauses are short: a
+ * transaction has to wait for the end of the one before it, which takes some milliseconds.
+ */
+export const producerRetry: RetryOptions = Object.freeze({ retries: 13, initialRetryTime: 5, maxRetryTime: 1_000 });
 /** How long a write may take in all. After that its producer is given up. */
 export const writeDeadlineMs = 60_000;
 /** How long a producer may take to disconnect. */

@@ -1,6 +1,9 @@
 import type { ICustomPartitioner, Message, PartitionMetadata } from "kafkajs";
 import { KafkaJsDriverError } from "./errors.ts";
 
+/** Why kafkajs is stopped amid a write, which goes on another way. It logs this. */
+export const leaderMoved = "a leader has moved: the partitions are written one by one";
+
 /** What kafkajs knew of a topic. */
 interface KnownTopic {
   readonly partitionMetadata: PartitionMetadata[];
@@ -78,7 +81,7 @@ class Together implements OneLeader {
       this.#leader = leader;
     } else if (leader !== this.#leader) {
       this.isSplit = true;
-      throw new KafkaJsDriverError("send-failed", "a leader has moved: the partitions are written one by one");
+      throw new KafkaJsDriverError("send-failed", leaderMoved);
     }
   }
 }
