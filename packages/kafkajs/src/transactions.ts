@@ -6,6 +6,7 @@ import { type HeldPartitions, toKafkaJsOffsets } from "./assignments.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { connected, letGo, type MakeProducer, type OwnProducer, producerRetry, writeDeadlineMs } from "./own-producer.ts";
+import { transactionalIdOf } from "./transactional-id.ts";
 import { writeFailures } from "./write-failures.ts";
 import { writeRecords } from "./write-records.ts";
 
@@ -171,9 +172,9 @@ export class Transactions {
     return opening;
   }
 
-  async #connect({ topic, partition }: PartitionAssignment): Promise<Opened> {
+  async #connect(assignment: PartitionAssignment): Promise<Opened> {
     const own = this.#parts.makeProducer({
-      transactionalId: `${this.#parts.groupId}.${topic}.${partition}`,
+      transactionalId: transactionalIdOf(this.#parts.groupId, assignment),
       idempotent: true,
       maxInFlightRequests: 1,
       allowAutoTopicCreation: false,
