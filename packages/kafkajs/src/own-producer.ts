@@ -22,24 +22,23 @@ export const writeDeadlineMs = 60_000;
 /** How long a producer may take to disconnect. */
 const goodbyeMs = 2_000;
 
-/** The same producer, connected. If that fails, nothing of it stays open: it has a connection already when it is given no producer id. */
+/** The same producer, connected. If that fails, it is given up: it has a connection already when it is given no producer id. */
 export async function connected(own: OwnProducer): Promise<OwnProducer> {
   try {
     await own.producer.connect();
     return own;
   } catch (error) {
-    own.destroySockets();
-    void own.producer.disconnect().catch(() => {}); // the sockets of an application's client are not the driver's to end
+    void letGo(own, 0); // it has written nothing that would be worth a wait
     throw error;
   }
 }
 
 /**
  * Gives a producer up. If a write has failed, the brokers may have its records or not. The next write of the same producer would get the same
- * sequence number, and the brokers would drop it as a duplicate. A new producer has new sequence numbers.
+ * sequence number, and the brokers would drop it as a duplicate. A new producer has new sequence numbers. Never rejects.
  */
 export async function letGo({ producer, destroySockets }: OwnProducer, deadlineMs: number = goodbyeMs): Promise<void> {
   const disconnected = producer.disconnect().catch(() => {}); // its sockets are ended in any case
   await settledOrLate(disconnected, deadlineMs, () => {});
-  destroySockets();
+  destroySockets(); // those of an application's client are not the driver's to end
 }
