@@ -17,7 +17,7 @@ export type MakeProducer = (config: ProducerConfig) => OwnProducer;
  * transaction has to wait for the end of the one before it, which takes some milliseconds.
  */
 export const producerRetry: RetryOptions = Object.freeze({ retries: 13, initialRetryTime: 5, maxRetryTime: 1_000 });
-/** How long a write may take in all. After that its producer is given up. */
+/** How long a write may take in all. After that its producer is given up, and the brokers end its transaction by then, too. */
 export const writeDeadlineMs = 60_000;
 /** How long a producer may take to disconnect. */
 const goodbyeMs = 2_000;

@@ -176,6 +176,7 @@ export class Transactions {
     const own = this.#parts.makeProducer({
       transactionalId: transactionalIdOf(this.#parts.groupId, assignment),
       idempotent: true,
+      transactionTimeout: writeDeadlineMs,
       maxInFlightRequests: 1,
       allowAutoTopicCreation: false,
       retry: producerRetry,

@@ -27,3 +27,12 @@ test.each(["CERT_HAS_EXPIRED", "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED"])(
     expect(writeFailures.ofSend(away, [])).toMatchObject({ cause: { code: "brokers-unreachable" } });
   },
 );
+
+test("what brokers lack for transactions is said by the name of their setting", () => {
+  const reasonOf = (error: Error): string =>
+    writeFailures.ofTransaction(error, [{ topic: "t", key: null, value: null, headers: [] }], "g").message;
+  const tooLong = Object.assign(new Error("as configured by max.transaction.timeout.ms"), { type: "INVALID_TRANSACTION_TIMEOUT" });
+  expect(reasonOf(tooLong)).toMatch(/no transaction as long as 60000 ms: set their transaction\.max\.timeout\.ms/);
+  const notFound = Object.assign(new Error("Failed to find group coordinator"), { name: "KafkaJSGroupCoordinatorNotFound" });
+  expect(reasonOf(notFound)).toMatch(/as many brokers as their transaction\.state\.log\.replication\.factor \(3 by default\)\?$/);
+});

@@ -1,7 +1,8 @@
 import { WriteFailures } from "@cdckit/driver";
 import { isOfCertificate } from "./certificate-fault.ts";
 import { makeError } from "./errors.ts";
-import { causesOf, isConnectionFailure, refusedIn } from "./explain-failure.ts";
+import { causesOf, coordinatorNotFound, isConnectionFailure, refusedIn } from "./explain-failure.ts";
+import { writeDeadlineMs } from "./own-producer.ts";
 
 /** The brokers' answers to a producer whose transactional id another producer has taken over. */
 const fencedTypes: ReadonlySet<unknown> = new Set(["INVALID_PRODUCER_EPOCH", "PRODUCER_FENCED"]);
@@ -15,6 +16,18 @@ export const writeFailures: WriteFailures = new WriteFailures({
     // kafkajs writes to no partition of a topic while one of them has no leader. Then the broker that has its replica is away.
     return (isConnectionFailure(error) && !isOfCertificate(chain)) || chain.some(({ type }) => type === "LEADER_NOT_AVAILABLE");
   },
-  reasonOf: (error) => (error instanceof Error ? error.message : String(error)),
+  reasonOf,
   isFenced: (error) => fencedTypes.has((error as { readonly type?: unknown } | null)?.type),
 });
+
+/** What kafkajs says, or what it does not say of brokers that can have no transactions. */
+function reasonOf(error: unknown): string {
+  const chain = causesOf(error);
+  if (chain.some(({ name }) => name === coordinatorNotFound)) {
+    return "no broker has said which of them coordinates it. Are there as many brokers as their transaction.state.log.replication.factor (3 by default)?";
+  }
+  if (chain.some(({ type }) => type === "INVALID_TRANSACTION_TIMEOUT")) {
+    return `the brokers allow no transaction as long as ${writeDeadlineMs} ms: set their transaction.max.timeout.ms to that or more`;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
