@@ -42,3 +42,9 @@ export async function letGo({ producer, destroySockets }: OwnProducer, deadlineM
   await settledOrLate(disconnected, deadlineMs, () => {});
   destroySockets(); // those of an application's client are not the driver's to end
 }
+
+/** The same for one that may still be connecting, which may take for ever: not awaited for longer, it is given up when it has connected. */
+export async function letGoOpening(opening: Promise<OwnProducer> | undefined, deadlineMs: number = goodbyeMs): Promise<void> {
+  const gone = opening?.then((own) => letGo(own, deadlineMs)).catch(() => {}); // a failed one is given up already
+  await settledOrLate(gone ?? Promise.resolve(), deadlineMs, () => {});
+}

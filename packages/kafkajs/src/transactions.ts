@@ -5,7 +5,7 @@ import type { Transaction } from "kafkajs";
 import { type HeldPartitions, toKafkaJsOffsets } from "./assignments.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
-import { connected, letGo, type MakeProducer, type OwnProducer, producerRetry, writeDeadlineMs } from "./own-producer.ts";
+import { connected, letGoOpening, type MakeProducer, type OwnProducer, producerRetry, writeDeadlineMs } from "./own-producer.ts";
 import { transactionalIdOf } from "./transactional-id.ts";
 import { writeFailures } from "./write-failures.ts";
 import { writeRecords } from "./write-records.ts";
@@ -105,6 +105,7 @@ export class Transactions {
     if (await this.#offsets.areCarriedOut(offsets)) {
       return;
     }
+    givenUp.throwIfAborted(); // to begin one would fence off the producer that the caller may have by now
     const transaction = await opened.own.producer.transaction();
     try {
       if (!opened.isChecked) {
@@ -187,7 +188,10 @@ export class Transactions {
   async #letGo(assignment: PartitionAssignment, deadlineMs?: number): Promise<void> {
     const opening = this.#opened.get(assignment);
     this.#opened.delete(assignment);
-    const gone = opening?.then(({ own }) => letGo(own, deadlineMs)).catch(() => {});
+    const gone = letGoOpening(
+      opening?.then(({ own }) => own),
+      deadlineMs,
+    );
     this.#goodbyes = Promise.all([this.#goodbyes, gone]);
     await gone;
   }

@@ -1,7 +1,7 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
 import { bounded, RequestLine, topicsText } from "@cdckit/driver";
 import { KafkaJsDriverError } from "./errors.ts";
-import { connected, letGo, type MakeProducer, type OwnProducer, producerRetry, writeDeadlineMs } from "./own-producer.ts";
+import { connected, letGoOpening, type MakeProducer, type OwnProducer, producerRetry, writeDeadlineMs } from "./own-producer.ts";
 import { writeFailures } from "./write-failures.ts";
 import { writeRecords } from "./write-records.ts";
 
@@ -33,17 +33,22 @@ export class Writer {
     if (this.#isClosed) {
       throw new KafkaJsDriverError("send-failed", `the session is closed; nothing was written to ${topicsText(records)}`);
     }
+    const givenUp = new AbortController();
     try {
-      await bounded(this.#write(records), writeDeadlineMs, () => writeFailures.lateSend(writeDeadlineMs), this.#ended);
+      const written = this.#write(records, givenUp.signal);
+      await bounded(written, writeDeadlineMs, () => writeFailures.lateSend(writeDeadlineMs), this.#ended);
     } catch (error) {
+      givenUp.abort(error);
       await this.#letGo();
       throw writeFailures.ofSend(error, records);
     }
   }
 
-  async #write(records: readonly OutgoingRecord[]): Promise<void> {
+  /** `givenUp`: its caller was told that it failed, and may have written the same records by another producer since. */
+  async #write(records: readonly OutgoingRecord[], givenUp: AbortSignal): Promise<void> {
     this.#own ??= this.#connect();
     const { producer, partitions } = await this.#own;
+    givenUp.throwIfAborted();
     await writeRecords(producer, partitions, records);
   }
 
@@ -54,6 +59,6 @@ export class Writer {
   async #letGo(deadlineMs?: number): Promise<void> {
     const own = this.#own;
     this.#own = undefined;
-    await own?.then((made) => letGo(made, deadlineMs)).catch(() => {});
+    await letGoOpening(own, deadlineMs);
   }
 }

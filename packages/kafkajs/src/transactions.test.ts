@@ -1,0 +1,69 @@
+import type { OutgoingRecord } from "@cdckit/consumer";
+import { type Position, placeOf } from "@cdckit/driver";
+import { Partitioners, type RecordMetadata } from "kafkajs";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { HeldPartitions } from "./assignments.ts";
+import type { BrokerOffsets } from "./broker-offsets.ts";
+import type { OwnProducer } from "./own-producer.ts";
+import { Partitions } from "./partitions.ts";
+import { Transactions } from "./transactions.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const record: OutgoingRecord = { topic: "out", partition: 0, key: null, value: Buffer.from("v"), headers: [] };
+
+/** A member with one partition. `connections`: of its producers, one after another. */
+function setUp(connections: (() => Promise<void>)[]) {
+  const calls: string[] = [];
+  const committed = new Map<string, Position>();
+  let made = 0;
+  const makeProducer = (): OwnProducer => {
+    const name = String(++made);
+    const note = (what: string) => async (): Promise<void> => void calls.push(`${name} ${what}`);
+    const transaction = {
+      sendBatch: async (): Promise<RecordMetadata[]> => {
+        calls.push(`${name} writes`);
+        return [{ topicName: "out", partition: 0, errorCode: 0 }];
+      },
+      sendOffsets: async () => void committed.set(placeOf("t", 0), { offset: 1n, topicId: null }),
+      commit: note("commits"),
+      abort: note("aborts"),
+    };
+    const producer = {
+      connect: connections.shift(),
+      transaction: async () => {
+        calls.push(`${name} begins`);
+        return transaction;
+      },
+      disconnect: note("disconnects"),
+    } as unknown as OwnProducer["producer"]; // as much as is called
+    return { producer, partitions: new Partitions(Partitioners.DefaultPartitioner), destroySockets: () => {} };
+  };
+  const assignments = new HeldPartitions();
+  assignments.renew({ t: [0] });
+  const offsets = assignments.all().map((held) => {
+    assignments.started(held, { assignment: held.assignment, offset: 0n, committed: null, skipped: null });
+    return { assignment: held.assignment, offset: 1n };
+  });
+  const brokerOffsets = { committed: async () => committed } as unknown as BrokerOffsets; // as much as is asked
+  const ended = new AbortController().signal;
+  return { calls, offsets, transactions: new Transactions({ groupId: "g", makeProducer, brokerOffsets, assignments, ended }) };
+}
+
+test("a producer that connects after its transaction was given up begins none: it would fence off the one that has the same id since", async () => {
+  let connects = (): void => {};
+  const { calls, offsets, transactions } = setUp([() => new Promise((resolve) => (connects = resolve)), () => Promise.resolve()]);
+  const first = transactions.transact([record], offsets).catch((error: unknown) => (error as Error).message);
+  await vi.advanceTimersByTimeAsync(62_000);
+  expect(await first).toMatch("was not answered within 60000 ms");
+  connects();
+  await vi.advanceTimersByTimeAsync(0);
+  await transactions.transact([record], offsets);
+  expect(calls).toEqual(["1 disconnects", "2 begins", "2 writes", "2 commits"]);
+});
