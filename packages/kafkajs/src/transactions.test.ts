@@ -53,7 +53,7 @@ function setUp(connections: (() => Promise<void>)[]) {
   });
   const brokerOffsets = { committed: async () => committed } as unknown as BrokerOffsets; // as much as is asked
   const ended = new AbortController().signal;
-  return { calls, offsets, transactions: new Transactions({ groupId: "g", makeProducer, brokerOffsets, assignments, ended }) };
+  return { calls, offsets, assignments, transactions: new Transactions({ groupId: "g", makeProducer, brokerOffsets, assignments, ended }) };
 }
 
 test("a producer that connects after its transaction was given up begins none: it would fence off the one that has the same id since", async () => {
@@ -66,4 +66,15 @@ test("a producer that connects after its transaction was given up begins none: i
   await vi.advanceTimersByTimeAsync(0);
   await transactions.transact([record], offsets);
   expect(calls).toEqual(["1 disconnects", "2 begins", "2 writes", "2 commits"]);
+});
+
+test("a producer that connects when its partition is lost begins no transaction: it would fence off the new owner, for ever", async () => {
+  let connects = (): void => {};
+  const { calls, offsets, assignments, transactions } = setUp([() => new Promise((resolve) => (connects = resolve))]);
+  const transacted = transactions.transact([record], offsets).catch((error: unknown) => (error as { readonly code?: unknown }).code);
+  await vi.advanceTimersByTimeAsync(0);
+  assignments.clear();
+  connects();
+  expect(await transacted).toBe("fenced");
+  expect(calls).toEqual(["1 disconnects"]);
 });

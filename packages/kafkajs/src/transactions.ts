@@ -105,7 +105,9 @@ export class Transactions {
     if (await this.#offsets.areCarriedOut(offsets)) {
       return;
     }
-    givenUp.throwIfAborted(); // to begin one would fence off the producer that the caller may have by now
+    // To begin one fences off whoever has the transactional id by now: the producer of the caller's next attempt, or a new owner.
+    givenUp.throwIfAborted();
+    this.#offsets.refuseUnlessCurrent(offsets);
     const transaction = await opened.own.producer.transaction();
     try {
       if (!opened.isChecked) {
