@@ -420,6 +420,31 @@ await describeWithKafka("the kafkajs driver", (kafka) => {
     expect(seen.map(({ value }) => value)).toEqual(["kept", "kept too"]);
   });
 
+  test("a partition that another producer has fenced is assigned again, and goes on: it would be read by nobody", async () => {
+    const [writes, groupId] = [uniqueName("writes"), uniqueName("group")];
+    const reads = await topicWith([{ value: "a" }, { value: "b" }]);
+    await createTopics(admin, [{ topic: writes }]);
+    const sink = new ProbeSink();
+    const driver = kafkajs({ brokers: [kafka.brokers], heartbeatIntervalMs: 300, maxWaitMs: 100 });
+    const session = await driver.connect({ groupId, topics: [reads], from: "earliest", logger: silentLogger }, sink);
+    await sink.until(({ starts }) => starts.length === 1);
+    const transact = async (offset: bigint): Promise<void> =>
+      session.transact?.(
+        [{ topic: writes, key: null, value: Buffer.from("v"), headers: [] }],
+        sink.held.map((assignment) => ({ assignment, offset })),
+      );
+    await transact(1n);
+    const other = client.producer({ transactionalId: `${groupId}.${reads}.0`, idempotent: true, maxInFlightRequests: 1 });
+    await other.connect();
+    await (await other.transaction()).abort();
+    await other.disconnect();
+    await expect(transact(2n)).rejects.toMatchObject({ code: "fenced" });
+    await sink.until(({ starts }) => starts.length === 2);
+    await transact(2n);
+    expect([sink.revocations.map(({ how }) => how), sink.starts[1]?.offset, sink.failures]).toEqual([["revoked"], 1n, []]);
+    await session.close(5_000);
+  });
+
   test("a member whose handlers are slower than its session stays in the group", async () => {
     const topic = await topicWith(Array.from({ length: 3 }, (_, i) => ({ value: String(i) })));
     const groupId = uniqueName("group");

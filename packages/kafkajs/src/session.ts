@@ -47,8 +47,8 @@ export class KafkaJsSession implements DriverSession {
   readonly #topicCheck: TopicRecheck;
   /** Topics that are left out. */
   #missing: ReadonlySet<string> = new Set();
-  /** Topics of partitions that are held were deleted: kafkajs joins again, without them. */
-  #mustJoin = false;
+  /** Why kafkajs has to join again before its next fetch: partitions that are held must be given up. Null if it need not. */
+  #mustJoin: string | null = null;
   /** Brokers with a fetch under way. */
   readonly #fetching = new Set<number>();
   /** Aborted when the session is closed, so that nothing that waits keeps kafkajs or the process alive. */
@@ -99,7 +99,8 @@ export class KafkaJsSession implements DriverSession {
     const ended = this.#ended.signal;
     const { groupId, logger } = parts.subscription;
     this.#writer = new Writer(makeProducer, ended);
-    this.#transactions = new Transactions({ groupId, makeProducer, brokerOffsets, assignments: this.#assignments, ended });
+    const fenced = (): void => void (this.#mustJoin = "another producer writes for a partition"); // of a former owner: the group knows whose it is
+    this.#transactions = new Transactions({ groupId, makeProducer, brokerOffsets, assignments: this.#assignments, fenced, ended });
     this.#commits = new GroupCommits({
       assignments: this.#assignments,
       transactions: this.#transactions,
@@ -260,11 +261,10 @@ export class KafkaJsSession implements DriverSession {
    */
   async beforeFetch(): Promise<void> {
     const helds = this.#assignments.all();
-    if (this.#mustJoin) {
-      this.#mustJoin = false;
-      if (helds.length > 0) {
-        throw joinsAgain("topics were deleted");
-      }
+    const why = this.#mustJoin;
+    this.#mustJoin = null;
+    if (why !== null && helds.length > 0) {
+      throw joinsAgain(why);
     }
     if (helds.length > 0 && helds.every(({ isStarting }) => isStarting)) {
       const { maxWaitMs, heartbeatIntervalMs } = this.#parts.tuning;
@@ -344,9 +344,10 @@ export class KafkaJsSession implements DriverSession {
   /** Only a join takes partitions away. */
   #readAllBut(missing: ReadonlySet<string>): void {
     this.#parts.askedTopics.leaveOut(missing);
-    this.#mustJoin ||= this.#assignments
-      .all()
-      .some(({ assignment }) => missing.has(assignment.topic) && !this.#missing.has(assignment.topic));
+    const isDeleted = (topic: string): boolean => missing.has(topic) && !this.#missing.has(topic);
+    if (this.#assignments.all().some(({ assignment }) => isDeleted(assignment.topic))) {
+      this.#mustJoin = "topics were deleted"; // kafkajs joins without them
+    }
     this.#missing = missing;
   }
 

@@ -53,7 +53,20 @@ function setUp(connections: (() => Promise<void>)[]) {
   });
   const brokerOffsets = { committed: async () => committed } as unknown as BrokerOffsets; // as much as is asked
   const ended = new AbortController().signal;
-  return { calls, offsets, assignments, transactions: new Transactions({ groupId: "g", makeProducer, brokerOffsets, assignments, ended }) };
+  return {
+    calls,
+    offsets,
+    assignments,
+    committed,
+    transactions: new Transactions({
+      groupId: "g",
+      makeProducer,
+      brokerOffsets,
+      assignments,
+      fenced: () => void calls.push("fenced"),
+      ended,
+    }),
+  };
 }
 
 test("a producer that connects after its transaction was given up begins none: it would fence off the one that has the same id since", async () => {
@@ -77,4 +90,14 @@ test("a producer that connects when its partition is lost begins no transaction:
   connects();
   expect(await transacted).toBe("fenced");
   expect(calls).toEqual(["1 disconnects"]);
+});
+
+test("a partition that is fenced although it is held is for the group to give: until it is assigned again, no producer is made for it", async () => {
+  const overtaken = setUp([() => Promise.resolve()]);
+  overtaken.committed.set(placeOf("t", 0), { offset: 9n, topicId: null });
+  const codeOf = (error: unknown) => (error as { readonly code?: unknown }).code;
+  for (const _ of [1, 2]) {
+    expect(await overtaken.transactions.transact([record], overtaken.offsets).catch(codeOf)).toBe("fenced");
+  }
+  expect(overtaken.calls).toEqual(["1 begins", "1 aborts", "1 disconnects", "fenced", "fenced"]);
 });

@@ -15,6 +15,8 @@ export interface TransactionParts {
   readonly makeProducer: MakeProducer;
   readonly brokerOffsets: BrokerOffsets;
   readonly assignments: HeldPartitions;
+  /** Another producer writes for a partition that this member holds, or did when it had started. Only the group knows whose it is. */
+  readonly fenced: () => void;
   /** Nothing is waited for after it. */
   readonly ended: AbortSignal;
 }
@@ -68,7 +70,7 @@ export class Transactions {
       await this.#letGo(assignment);
       const explained = writeFailures.ofTransaction(error, records, this.#parts.groupId);
       if (explained.code === "fenced") {
-        this.#offsets.fence(offsets);
+        this.#fence(assignment, offsets);
       }
       throw explained;
     } finally {
@@ -125,6 +127,14 @@ export class Transactions {
     this.#offsets.doubt(offsets);
     await commitOf(transaction);
     await this.#offsets.untilVisible(offsets);
+  }
+
+  /** For good: the next assignment of the partition has a producer and a start of its own. */
+  #fence(assignment: PartitionAssignment, offsets: readonly OffsetCommit[]): void {
+    this.#offsets.fence(offsets);
+    if (this.#parts.assignments.isCurrent(assignment)) {
+      this.#parts.fenced();
+    }
   }
 
   /** The brokers may still be ending the last transaction. kafkajs retries when it adds partitions, but not when it adds offsets. */
