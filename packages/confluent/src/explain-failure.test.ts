@@ -19,6 +19,24 @@ test.each<[string, number, string | null, string]>([
     "authentication-failed",
   ],
   [
+    "a broker that goes away while it is logged in to",
+    -195,
+    "sasl_plaintext://b:1/bootstrap: SASL authentication error: SaslAuthenticateRequest failed: Local: Broker transport failure (after 0ms in state DOWN)",
+    "brokers-unreachable",
+  ],
+  [
+    "a broker that goes away before the login",
+    -195,
+    "sasl_plaintext://b:1/bootstrap: SASL SCRAM-SHA-256 mechanism handshake failed: Local: Broker transport failure: broker's supported mechanisms: (n/a)",
+    "brokers-unreachable",
+  ],
+  [
+    "a mechanism that brokers do not have",
+    -195,
+    "sasl_plaintext://b:1/bootstrap: SASL SCRAM-SHA-512 mechanism handshake failed: Broker: Unsupported SASL mechanism: broker's supported mechanisms: PLAIN",
+    "authentication-failed",
+  ],
+  [
     "a certificate that nobody knows",
     -185,
     "ssl://b:1/bootstrap: SSL handshake failed: error:0A000086:SSL routines::certificate verify failed",

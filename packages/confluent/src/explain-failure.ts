@@ -63,11 +63,17 @@ function refusedIn(fatal: string | null): RefusedResource | null {
   return /Group authorization failed/i.test(fatal) ? "group" : /Topic authorization failed/i.test(fatal) ? "topic" : null;
 }
 
+/** librdkafka calls it a failed login, too, if a connection ends while it logs in. An error of its own says that no broker has refused anything. */
+const unansweredLogin = /(SaslAuthenticateRequest|SASL .* mechanism handshake) failed: Local: /i;
+
 /** What a line of librdkafka's log says about a connection that will never be accepted; null if it may be, later. */
 export function refusal(
   line: string,
   brokers: string,
 ): { readonly code: "authentication-failed" | "protocol-mismatch"; readonly detail: string } | null {
+  if (unansweredLogin.test(line)) {
+    return null;
+  }
   if (
     /SASL authentication error|Authentication failed|SaslAuthenticate|Unsupported SASL mechanism|SASL .* mechanism handshake failed/i.test(
       line,
