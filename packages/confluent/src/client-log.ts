@@ -26,6 +26,11 @@ export function textOf({ message }: Pick<ClientLogLine, "message">): string {
   return message.replace(/^\[thrd:(?:[^[\]]|\[[^\]]*\])*\]:\s*/, "");
 }
 
+/** Whether a line says that a connection has failed. */
+export function isOfConnection({ fac }: Pick<ClientLogLine, "fac">): boolean {
+  return fac === "FAIL" || fac === "ERROR" || fac === "SASL";
+}
+
 /**
  * Writes librdkafka's log to the consumer's logger. What it logs as errors are attempts that it repeats, so they are warnings here: the consumer
  * reports the errors that halt it. A line that repeats is logged with growing gaps. The last line about a failed connection is kept, because
@@ -76,7 +81,7 @@ export class ClientLog {
   line(line: ClientLogLine): void {
     const { severity, fac } = line;
     const text = textOf(line);
-    if (fac === "FAIL" || fac === "ERROR" || fac === "SASL") {
+    if (isOfConnection(line)) {
       this.#lastFailure = text;
     } else if (fac === "FATAL") {
       this.#fatal = text;

@@ -10,6 +10,9 @@ const fatal = Object.assign(new Error("Local: Fatal error"), { code: -150 }) as 
 const refusal = { code: codes.clusterAuthorization, message: "cluster authorization failed" };
 const queueFull = Object.assign(new Error("Local: Queue full"), { code: codes.queueFull }) as ClientError;
 
+const timedOut = Object.assign(new Error("Local: Message timed out"), { code: codes.messageTimedOut }) as ClientError;
+const refusedLogin = "b:1: SASL authentication error: Authentication failed: Invalid username or password (after 5ms in state AUTH_REQ)";
+
 const unhandled: unknown[] = [];
 const remember = (error: unknown): void => void unhandled.push(error);
 
@@ -24,6 +27,7 @@ function producerThat(take: (value: string) => void): {
   readonly own: OwnProducer;
   readonly report: (error: ClientError | null) => void;
   readonly say: (message: string) => void;
+  readonly log: (message: string, fac?: string) => void;
 } {
   const events = new EventEmitter();
   const opaques: unknown[] = [];
@@ -36,6 +40,7 @@ function producerThat(take: (value: string) => void): {
     own,
     report: (error) => void events.emit("delivery-report", error, { opaque: opaques.shift() }),
     say: (message) => void events.emit("event.error", Object.assign(new Error(message), { code: -1 })),
+    log: (message, fac = "FAIL") => void events.emit("event.log", { severity: 3, fac, message: `[thrd:b:1/bootstrap]: ${message}` }),
   };
 }
 
@@ -110,4 +115,54 @@ test("a record fails with the reason why the broker gives no producer id, also i
   await expect(unreported).rejects.toMatchObject(refusal);
   await expect(later).rejects.toMatchObject(refusal);
   await expect(own.write(recordsOf("third"))).rejects.toMatchObject(refusal);
+});
+
+test("a record that took too long because brokers refuse the login of the producer fails with that, which is no outage", async () => {
+  const { own, report, log } = producerThat(() => {});
+  const written = own.write(recordsOf("first"));
+  log(refusedLogin);
+  report(timedOut);
+  await expect(written).rejects.toMatchObject({
+    code: "authentication-failed",
+    message: expect.stringContaining("a broker refused the login: b:1: SASL authentication error: Authentication failed") as string,
+  });
+});
+
+test("a record that took too long for another reason stays an outage, and says why there is no connection", async () => {
+  const { own, report, log } = producerThat(() => {});
+  const written = own.write(recordsOf("first"));
+  log(refusedLogin);
+  log("b:1: Connect to ipv4#127.0.0.1:1 failed: Connection refused");
+  log("something else", "REQTMOUT");
+  report(timedOut);
+  await expect(written).rejects.toMatchObject({
+    code: codes.messageTimedOut,
+    message: "Local: Message timed out: b:1: Connect to ipv4#127.0.0.1:1 failed: Connection refused",
+  });
+});
+
+test("a login that was refused before a write that has succeeded is not the reason of a later failure, nor of one that brokers have answered", async () => {
+  const { own, report, log } = producerThat(() => {});
+  const answered = own.write(recordsOf("first"));
+  log(refusedLogin);
+  report(tooLarge);
+  await expect(answered).rejects.toBe(tooLarge);
+  const succeeded = own.write(recordsOf("second"));
+  report(null);
+  await succeeded;
+  const late = own.write(recordsOf("third"));
+  report(timedOut);
+  await expect(late).rejects.toBe(timedOut);
+});
+
+test("a producer that cannot connect because its login is refused says so", async () => {
+  const { own, log } = producerThat(() => {});
+  const failed = Object.assign(new Error("broker transport failure"), { code: codes.transport });
+  Object.assign(own.client, {
+    connect: (_: unknown, done: (error: Error) => void) => {
+      log(refusedLogin);
+      done(failed);
+    },
+  });
+  await expect(own.connect()).rejects.toMatchObject({ code: "authentication-failed", cause: failed });
 });

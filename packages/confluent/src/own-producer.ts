@@ -2,9 +2,12 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { OutgoingRecord } from "@cdckit/consumer";
 import { bufferOf } from "@cdckit/driver";
+import { type ClientLogLine, isOfConnection, textOf } from "./client-log.ts";
 import { ConfluentDriverError } from "./errors.ts";
+import { refusal } from "./explain-failure.ts";
 import { toClientHeaders } from "./headers.ts";
-import { answerOf, type ClientError, codes, type LowLevelProducer, type Properties } from "./low-level-client.ts";
+import { type Answer, answerOf, type ClientError, codes, type LowLevelProducer, type Properties } from "./low-level-client.ts";
+import { isUnanswered } from "./write-failures.ts";
 
 /** Makes a producer that is not connected yet. */
 export type MakeProducer = (properties: Properties) => LowLevelProducer;
@@ -35,6 +38,8 @@ export class OwnProducer {
   readonly #waiting = new Map<string, (error: ClientError | null) => void>();
   /** Resolves with why librdkafka has given up: the broker gives it no producer id. */
   readonly #refused: Promise<ClientError>;
+  /** Why a connection has failed last, if no write has succeeded since. The errors of records say only that they took too long. */
+  #lastFailure: string | null = null;
 
   constructor(makeProducer: MakeProducer, properties: Properties = {}) {
     this.client = makeProducer({ ...common, ...properties });
@@ -47,6 +52,11 @@ export class OwnProducer {
         }
       });
     });
+    this.client.on("event.log", (line: ClientLogLine) => {
+      if (isOfConnection(line)) {
+        this.#lastFailure = textOf(line);
+      }
+    });
     this.client.on("delivery-report", (error: ClientError | null, { opaque }: { readonly opaque: string }) => {
       this.#waiting.get(opaque)?.(error);
       this.#waiting.delete(opaque);
@@ -54,17 +64,27 @@ export class OwnProducer {
   }
 
   async connect(): Promise<this> {
-    await answerOf<unknown>((done) => this.client.connect({ timeout: connectDeadlineMs, allTopics: false }, done));
+    await this.answer((done) => this.client.connect({ timeout: connectDeadlineMs, allTopics: false }, done));
     this.client.setPollInBackground(true);
     return this;
+  }
+
+  /** The answer of a call of the client. If it fails because no broker has answered, its error says why there is no connection. */
+  async answer(ask: (done: Answer<unknown>) => void): Promise<void> {
+    try {
+      await answerOf<unknown>(ask);
+    } catch (error) {
+      throw this.#withReason(error);
+    }
   }
 
   /** Resolves when each record is delivered, and rejects when one is not. */
   async write(records: readonly OutgoingRecord[]): Promise<void> {
     try {
       await this.#write(records);
+      this.#lastFailure = null;
     } catch (error) {
-      throw await this.#explained(error);
+      throw this.#withReason(await this.#explained(error));
     }
   }
 
@@ -98,6 +118,21 @@ export class OwnProducer {
     const { code } = error as { readonly code?: unknown };
     const hasGivenUp = code === codes.purgedInQueue || code === codes.fatal;
     return hasGivenUp ? Promise.race([this.#refused, delay(reasonDeadlineMs, error)]) : error;
+  }
+
+  /**
+   * Brokers may refuse the login of this producer alone, because the connections of the consumer were made before a password was changed. That is no
+   * outage, and lasts for as long as the process has the old one.
+   */
+  #withReason(error: unknown): unknown {
+    if (this.#lastFailure === null || !isUnanswered(error)) {
+      return error;
+    }
+    const { code, message } = error as ClientError; // `isUnanswered` has found its code
+    const why = refusal(this.#lastFailure, "a broker");
+    return why?.code === "authentication-failed"
+      ? new ConfluentDriverError(why.code, why.detail, { cause: error })
+      : Object.assign(new Error(`${message}: ${this.#lastFailure}`, { cause: error }), { code });
   }
 
   #settleAll(error: ClientError): void {

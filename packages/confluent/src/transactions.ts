@@ -92,7 +92,7 @@ export class Transactions {
       "delivery.timeout.ms": transactionTimeoutMs,
     }).connect();
     try {
-      await answerOf<unknown>((done) => own.client.initTransactions(requestDeadlineMs, done));
+      await own.answer((done) => own.client.initTransactions(requestDeadlineMs, done));
     } catch (error) {
       await own.close(); // the client would go on trying, and fence off the next producer
       throw error;

@@ -13,11 +13,16 @@ const unreachableCodes: ReadonlySet<unknown> = new Set([
   codes.messageTimedOut,
 ]);
 
+/** Whether no broker was there to answer. */
+export function isUnanswered(error: unknown): boolean {
+  return unreachableCodes.has(codeOf(error));
+}
+
 /** Why records could not be written through the client. */
 export const writeFailures: WriteFailures = new WriteFailures({
   makeError,
   reasonOf: (error) => (error as Partial<ClientError> | null)?.message ?? String(error),
-  isUnreachable: (error) => unreachableCodes.has(codeOf(error)),
+  isUnreachable: isUnanswered,
   refusedIn: (error) => refusedResource([codeOf(error)]),
   isFenced: (error) => fencedCodes.has(codeOf(error)),
 });
