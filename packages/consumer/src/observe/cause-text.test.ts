@@ -25,3 +25,18 @@ test.each(["EUSERTAKEN", "EMAIL", "E2", "ERR_ORDER", "toString", "__proto__"])(
     expect(causeText(coded(code, "ann@example.com is taken"))).toBe(`Error (${code})`);
   },
 );
+
+test("the innermost message that is shown stands for what a client says below it without one, and an application's own error for itself", () => {
+  const client = Object.assign(new Error("Broker: Not enough in-sync replicas"), { code: 19 });
+  const driver = Object.assign(new Error("[send-failed] writing to t failed: Broker: Not enough in-sync replicas", { cause: client }), {
+    code: "send-failed",
+  });
+  const outer = Object.assign(new Error("[transaction-failed] nothing was written", { cause: driver }), { code: "transaction-failed" });
+  expect(causeText(outer)).toBe(
+    "[transaction-failed] nothing was written: [send-failed] writing to t failed: Broker: Not enough in-sync replicas",
+  );
+  const own = coded("EUSERTAKEN", "ann@example.com is taken");
+  expect(causeText(Object.assign(new Error("[handler-failed] a handler failed", { cause: own }), { code: "handler-failed" }))).toBe(
+    "[handler-failed] a handler failed: Error (EUSERTAKEN)",
+  );
+});

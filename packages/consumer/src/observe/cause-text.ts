@@ -19,16 +19,16 @@ function isSystemCode(code: string | number): boolean {
 }
 
 /**
- * What went wrong, for a health report: the outermost message, and the innermost one if it says more (the bare name of an error does not).
+ * What went wrong, for a health report: the outermost message, and the innermost one that is shown and says more (the bare name of an error does not).
  * Only messages of these packages, of Node and of Kafka clients are shown. Messages of an application's own errors may hold its data, so only
  * their name and code are shown.
  * Never throws.
  */
 export function causeText(error: unknown, maxLength: number = maxWaitLength): string {
-  const texts = causesOf(error).map(describe);
-  const [first = String(typeof error), ...rest] = texts;
-  const last = rest.at(-1);
-  const text = last === undefined || last === "Error" || first.includes(last) ? first : `${first}: ${last}`;
+  const [first, ...rest] = causesOf(error).map(describe);
+  const outer = first?.text ?? typeof error;
+  const last = (rest.findLast(({ isShown }) => isShown) ?? rest.at(-1))?.text;
+  const text = last === undefined || last === "Error" || outer.includes(last) ? outer : `${outer}: ${last}`;
   const clean = withoutUserInfo(text);
   return clean.length > maxLength ? `${clean.slice(0, maxLength)}...` : clean;
 }
@@ -41,14 +41,22 @@ export function haltText(error: Error): string {
   return isSaid ? error.message : `${error.message}: ${causeText(cause, maxHaltLength)}`;
 }
 
-function describe(error: unknown): string {
+interface Described {
+  readonly text: string;
+  /** The text is the message. If not, it is the name. */
+  readonly isShown: boolean;
+}
+
+function describe(error: unknown): Described {
   const name = readText(error, "name");
   const message = readText(error, "message");
   const status = readMember(error, "status");
   const code = codeOf(error) ?? (typeof status === "number" || typeof status === "string" ? status : undefined);
   const isReported =
     (code !== undefined && (message?.startsWith(`[${code}] `) === true || isSystemCode(code))) || name?.startsWith("KafkaJS") === true;
-  return isReported && message !== undefined ? message : `${name ?? "an error"}${code === undefined ? "" : ` (${code})`}`;
+  return isReported && message !== undefined
+    ? { text: message, isShown: true }
+    : { text: `${name ?? "an error"}${code === undefined ? "" : ` (${code})`}`, isShown: false };
 }
 
 /** The error, its cause, and so on. An aggregate counts as the first of its errors: a host name that refuses has one for each address. */
