@@ -28,16 +28,21 @@ function producerThat(take: (value: string) => void): {
   readonly report: (error: ClientError | null) => void;
   readonly say: (message: string) => void;
   readonly log: (message: string, fac?: string) => void;
+  /** The timestamps that the client was given. */
+  readonly times: readonly unknown[];
 } {
   const events = new EventEmitter();
   const opaques: unknown[] = [];
-  const produce = (_topic: unknown, _partition: unknown, value: Buffer, _key: unknown, _time: unknown, opaque: unknown): void => {
+  const times: unknown[] = [];
+  const produce = (_topic: unknown, _partition: unknown, value: Buffer, _key: unknown, time: unknown, opaque: unknown): void => {
     take(String(value));
+    times.push(time);
     opaques.push(opaque);
   };
   const own = new OwnProducer(() => Object.assign(events, { produce }) as unknown as LowLevelProducer); // as much as is asked
   return {
     own,
+    times,
     report: (error) => void events.emit("delivery-report", error, { opaque: opaques.shift() }),
     say: (message) => void events.emit("event.error", Object.assign(new Error(message), { code: -1 })),
     log: (message, fac = "FAIL") => void events.emit("event.log", { severity: 3, fac, message: `[thrd:b:1/bootstrap]: ${message}` }),
@@ -78,6 +83,17 @@ test("a record that fails while the queue is full ends the write when the others
   expect(unhandled).toEqual([]);
   isFull = false;
   await expect(written).rejects.toBe(purged);
+});
+
+test("a timestamp of 0, which the client takes for none, is written as the next millisecond, and any other one as it is", async () => {
+  const { own, report, times } = producerThat(() => {});
+  const [record] = recordsOf("first") as [OutgoingRecord];
+  const written = own.write([0n, -1n, 1_700_000_000_123n].map((timestamp) => ({ ...record, timestamp })));
+  report(null);
+  report(null);
+  report(null);
+  await written;
+  expect(times).toEqual([1, -1, 1_700_000_000_123]);
 });
 
 test("records that are delivered end the write", async () => {

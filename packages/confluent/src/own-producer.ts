@@ -17,6 +17,8 @@ export const writeDeadlineMs = 20_000;
 const connectDeadlineMs = 10_000;
 const closeDeadlineMs = 5_000;
 const fullQueuePauseMs = 5;
+/** The client takes a timestamp of 0 for none, and writes the time of the day instead. */
+const nearestToZero = 1;
 /** So long the reason of a producer that has given up may come after the first record that it refuses. */
 const reasonDeadlineMs = 1_000;
 
@@ -152,7 +154,7 @@ export class OwnProducer {
   /** False if the queue is full. */
   #enqueue({ topic, partition, key, value, headers, timestamp }: OutgoingRecord, opaque: string): boolean {
     try {
-      const time = timestamp === undefined ? Date.now() : Number(timestamp);
+      const time = timestamp === undefined ? Date.now() : Number(timestamp) || nearestToZero;
       this.client.produce(topic, partition ?? null, toClientBytes(value), toClientBytes(key), time, opaque, toClientHeaders(headers));
       return true;
     } catch (error) {
