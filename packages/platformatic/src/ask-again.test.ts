@@ -52,9 +52,13 @@ test("a failure after the deadline is the end", async () => {
   expect([await outcome, seen, asked()]).toEqual([{ error: 3 }, [1, 2], 3]);
 });
 
-test("pauses grow from the first one, if that is shorter", async () => {
-  const { outcome, asked } = setUp([1, 2, 3, 4], { firstPauseMs: 1, pauseMs: 3_600_000 });
-  expect([await outcome, asked()]).toEqual(["answer", 5]);
+test.each([
+  ["are the same, if the first one is not given", { pauseMs: 20 }, [20, 20, 20, 20, 20]],
+  ["double from the first one up to that", { firstPauseMs: 10, pauseMs: 50 }, [10, 20, 40, 50, 50]],
+])("pauses %s", async (_, pauses, expected) => {
+  const passed: number[] = [];
+  const { outcome, asked } = setUp([1, 2, 3, 4, 5], { ...pauses, pass: async (ms) => passed.push(ms) });
+  expect([await outcome, asked(), passed]).toEqual(["answer", 6, expected]);
 });
 
 test("nothing is asked again when it is over, whatever is left of the pause", async () => {

@@ -17,6 +17,8 @@ export interface AskingAgain {
   readonly ended: AbortSignal;
   /** Called with each failure that is not the last one, before the pause: what may be out of date is forgotten, and who waits is informed. */
   readonly failed?: ((error: unknown) => void) | undefined;
+  /** Resolves after so many milliseconds; rejects when `ended` is aborted. */
+  readonly pass?: (ms: number) => Promise<unknown>;
 }
 
 /**
@@ -25,7 +27,15 @@ export interface AskingAgain {
  */
 export async function askAgain<T>(
   ask: () => Promise<T>,
-  { mayPass, deadline, pauseMs, firstPauseMs = pauseMs, ended, failed }: AskingAgain,
+  {
+    mayPass,
+    deadline,
+    pauseMs,
+    firstPauseMs = pauseMs,
+    ended,
+    failed,
+    pass = (ms) => delay(ms, undefined, { signal: ended }),
+  }: AskingAgain,
 ): Promise<T> {
   for (let nextPauseMs = firstPauseMs; ; nextPauseMs = Math.min(2 * nextPauseMs, pauseMs)) {
     try {
@@ -36,6 +46,6 @@ export async function askAgain<T>(
       }
       failed?.(error);
     }
-    await delay(nextPauseMs, undefined, { signal: ended });
+    await pass(nextPauseMs);
   }
 }
