@@ -24,7 +24,7 @@ function lonelyGroup(others: Answers): GroupMemberParts["cluster"] {
     coordinator: () => Promise.resolve({ host: "localhost", port: 9092 }),
     ask: (_at: unknown, purpose: string, name: string, values: readonly unknown[]) =>
       new Promise((resolve, reject) => {
-        links.set(purpose, () => reject(new Error("the connection was ended")));
+        links.set(purpose, () => reject(unanswered("the connection was ended")));
         new Promise((answered) => answered(answers[name]?.(values))).then(resolve, reject);
       }),
     unlink: (_at: unknown, purpose: string) => links.get(purpose)?.(),
@@ -119,6 +119,11 @@ test("a static leader that comes back, and need not divide anything, reads parti
   ]);
 });
 
+/** As the client says that a connection has ended, or that a request took too long. */
+function unanswered(message: string): Error {
+  return Object.assign(new Error(message), { code: "PLT_KFK_NETWORK" });
+}
+
 function refusal(code: number): Error {
   return Object.assign(new Error(`refused with ${code}`), { errors: [{ apiCode: code }] });
 }
@@ -168,7 +173,7 @@ test("partitions are asked for again if the answer with them is lost, without an
   const { member, assigned } = joinedMember(1, {
     SyncGroup: (values) => {
       asked.push(`generation ${String(values[1])}`);
-      return asked.length < 3 ? Promise.reject(new Error("timed out")) : (values[6] as [object])[0];
+      return asked.length < 3 ? Promise.reject(unanswered("timed out")) : (values[6] as [object])[0];
     },
   });
   await vi.waitFor(() => expect(assigned).toHaveLength(1));
@@ -178,7 +183,7 @@ test("partitions are asked for again if the answer with them is lost, without an
 });
 
 test("a join is asked for again when a heartbeat was not answered meanwhile", async () => {
-  const { ids } = await joiningAgain(new Error("timed out"), 3);
+  const { ids } = await joiningAgain(unanswered("timed out"), 3);
   expect(ids).toEqual(["", "m1", "m1"]);
 });
 
@@ -194,7 +199,7 @@ test("a member that waits for others of its group says so, although nothing fail
 test("heartbeats that are not answered are one wait, which the next answer ends", async () => {
   let beats = 0;
   const { member, waits, failures } = joinedMember(1, {
-    Heartbeat: () => (++beats < 3 ? Promise.reject(new Error(`timed out ${beats}`)) : {}),
+    Heartbeat: () => (++beats < 3 ? Promise.reject(unanswered(`timed out ${beats}`)) : {}),
   });
   await vi.advanceTimersByTimeAsync(12_000);
   expect(waits).toEqual(["the group readers", "end", "the group readers", "timed out 1", "timed out 2", "end"]);

@@ -4,7 +4,7 @@ import { commitMetadata } from "@cdckit/driver";
 import { epochBefore, type HeldPartitions } from "./assignments.ts";
 import type { Cluster } from "./cluster.ts";
 import { PlatformaticDriverError } from "./errors.ts";
-import { isRefusal } from "./explain-failure.ts";
+import { isUnanswered } from "./explain-failure.ts";
 import type { GroupMember, Identity } from "./group-member.ts";
 import { codes, codesOf, hasCodeOf } from "./low-level-client.ts";
 import { coordinatorMoves } from "./requests.ts";
@@ -80,7 +80,7 @@ export function mayBeSentAgain(
     member.removed(as, found);
     return isOld;
   }
-  if (isRefusal(error)) {
+  if (found.length === 0 && !isUnanswered(error)) {
     return false;
   }
   if (found.every((code) => coordinatorMoves.has(code))) {

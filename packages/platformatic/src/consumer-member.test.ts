@@ -13,7 +13,7 @@ test("heartbeats that are not answered after the join are one wait, which the ne
     ask: async () => {
       beats++;
       if (beats === 2 || beats === 3) {
-        throw new Error(`timed out ${beats}`);
+        throw Object.assign(new Error(`timed out ${beats}`), { code: "PLT_KFK_NETWORK" });
       }
       return answer;
     },

@@ -11,7 +11,7 @@ import {
   notSupported,
   staticLeaveEpoch,
 } from "./consumer-protocol.ts";
-import { isRefusal } from "./explain-failure.ts";
+import { isUnanswered } from "./explain-failure.ts";
 import { fencedInstance, type GroupMember, type GroupMemberParts, type Identity } from "./group-member.ts";
 import type { Address } from "./link.ts";
 import { codes, codesOf } from "./low-level-client.ts";
@@ -282,7 +282,7 @@ export class ConsumerMember implements GroupMember {
     const { cluster, groupId } = this.#parts;
     const found = codesOf(error);
     if (found.length === 0) {
-      return isRefusal(error) || error instanceof RangeError ? error : null;
+      return isUnanswered(error) ? null : error;
     }
     if (found.includes(codes.unsupportedVersion)) {
       return notSupported(cluster.brokers, error);

@@ -1,6 +1,7 @@
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { explainFailure, isRefusal } from "./explain-failure.ts";
+import { PlatformaticDriverError } from "./errors.ts";
+import { explainFailure, isRefusal, isUnanswered } from "./explain-failure.ts";
 
 /** An error as the client makes it. */
 function clientError(
@@ -56,4 +57,23 @@ test("the reason is what the innermost error says, also if it is of another real
   expect(explainFailure(error, "b:1", reading).message).toMatch(
     /cannot reach brokers b:1: connect ECONNREFUSED 127\.0\.0\.1:1\. Is Kafka running/,
   );
+});
+
+const ownWord = new PlatformaticDriverError("brokers-unreachable", "the broker took the connection for one that is not logged in");
+const refusedLogin = network(clientError("PLT_KFK_AUTHENTICATION", "SASL authentication failed."));
+
+test.each<[string, unknown, boolean]>([
+  ["nobody listens", network(clientError("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:1")), true],
+  ["a connection that is ended", clientError("PLT_KFK_NETWORK", "Connection closed"), true],
+  ["a request that took too long, by the code that the client means", clientError("PLT_KFK_TIMEOUT", "Request timed out"), true],
+  ["a name that does not resolve, without the client's own error", clientError("ENOTFOUND", "getaddrinfo ENOTFOUND b"), true],
+  ["what the driver says of a broker", ownWord, true],
+  ["an answer with a code", clientError("PLT_KFK_PROTOCOL", "Not authorized", { apiCode: 29 }), false],
+  ["a refused login", refusedLogin, false],
+  ["a RangeError of an answer that cannot be read", new RangeError("Attempt to access memory outside buffer bounds"), false],
+  ["a TypeError of a request", new TypeError("values.map is not a function"), false],
+  ["any other error", new Error("it broke"), false],
+  ["a request that the client does not know", clientError("PLT_KFK_UNSUPPORTED_API", "Unsupported API"), false],
+])("whether nobody has answered is said, and not what is left of all errors: %s", (_, error, expected) => {
+  expect(isUnanswered(error)).toBe(expected);
 });

@@ -47,9 +47,12 @@ export function isRefusal(error: unknown): boolean {
   return own === undefined ? refusalOf(error, "") !== null : own.code === "client-missing";
 }
 
-/** Whether nobody has answered, so that another broker may, or the same one later. Who answers says a code. */
+/**
+ * Whether nobody has answered, so that another broker may, or the same one later: the client says so of a connection, or this driver of a broker.
+ * Any other error without a code of Kafka's is a mistake in a request, or an answer that cannot be read, and comes again whoever is asked.
+ */
 export function isUnanswered(error: unknown): boolean {
-  return codesOf(error).length === 0 && !isRefusal(error);
+  return codesOf(error).length === 0 && !isRefusal(error) && (isOfConnection(error) || chainOf(error).some(isPlatformaticDriverError));
 }
 
 /** Whether the client could not write the request, or not read the answer: brokers that can be reached do not change that. */
@@ -89,7 +92,10 @@ function refusalOf(error: unknown, brokers: string): Refusal | null {
 
 function isOfConnection(error: unknown): boolean {
   return chainOf(error).some(
-    ({ code = "" }) => code.startsWith("PLT_KFK_NETWORK") || /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOST|ENET|EPIPE|UND_)/.test(code),
+    ({ code = "" }) =>
+      code.startsWith("PLT_KFK_NETWORK") ||
+      code === "PLT_KFK_TIMEOUT" ||
+      /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOST|ENET|EPIPE|UND_)/.test(code),
   );
 }
 

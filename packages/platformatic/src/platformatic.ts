@@ -4,9 +4,9 @@ import { askForCredential, type ConnectionAttempt, explainedByListeners, preflig
 import { Cluster } from "./cluster.ts";
 import { demandConsumerProtocol } from "./consumer-protocol.ts";
 import { makeError } from "./errors.ts";
-import { explainFailure, isRefusal } from "./explain-failure.ts";
+import { explainFailure, isUnanswered } from "./explain-failure.ts";
 import { loadClient } from "./load-client.ts";
-import type { ClientConnectionOptions, ClientLogin } from "./low-level-client.ts";
+import { type ClientConnectionOptions, type ClientLogin, codesOf } from "./low-level-client.ts";
 import {
   type PlatformaticConnection,
   type PlatformaticLogin,
@@ -84,7 +84,8 @@ async function reached(cluster: Cluster): Promise<void> {
       await cluster.metadata([]);
       return;
     } catch (error) {
-      if (isRefusal(error) || performance.now() > deadline) {
+      const isFinal = codesOf(error).length === 0 && !isUnanswered(error);
+      if (isFinal || performance.now() > deadline) {
         throw error;
       }
     }
