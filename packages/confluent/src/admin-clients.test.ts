@@ -12,23 +12,39 @@ describe("AdminClients", () => {
     });
     const open: Answer<string>[] = [];
     const ask = (): Promise<string> => clients.ask<string>((_, done) => open.push(done));
-    const [slow, late] = [ask(), ask()];
+    const late = ask();
+    clients.replace();
+    expect(made).toEqual([{ name: "client 0", hasEnded: false }]); // a question still uses it
+    open[0]?.(null, "late");
+    expect([await late, made[0]?.hasEnded]).toEqual(["late", true]);
+
+    const silent = ask();
     open[1]?.(Object.assign(new Error("timed out"), { code: codes.timedOut }), "");
-    await expect(late).rejects.toThrow("timed out");
-    expect(made).toEqual([{ name: "client 0", hasEnded: false }]); // another question still uses it
+    await expect(silent).rejects.toThrow("timed out");
+    expect(made.map(({ hasEnded }) => hasEnded)).toEqual([true, true]);
 
     const next = ask();
-    expect(made).toHaveLength(2);
-    open[0]?.(null, "slow");
-    expect(await slow).toBe("slow");
-    expect(made.map(({ hasEnded }) => hasEnded)).toEqual([true, false]);
-
+    expect(made).toHaveLength(3);
     open[2]?.(Object.assign(new Error("no such topic"), { code: codes.unknownTopicOrPartition }), "");
     await expect(next).rejects.toThrow("no such topic");
     const last = ask();
     open[3]?.(null, "last");
-    expect([await last, made.length]).toEqual(["last", 2]); // the broker has answered, so the client stays
+    expect([await last, made.length]).toEqual(["last", 3]); // the broker has answered, so the client stays
     clients.replace();
-    expect(made.map(({ hasEnded }) => hasEnded)).toEqual([true, true]);
+    expect(made.map(({ hasEnded }) => hasEnded)).toEqual([true, true, true]);
+  });
+
+  test("questions are asked one after the other, and one that nobody waits for any more when its turn comes is not asked", async () => {
+    const clients = new AdminClients(() => ({ disconnect: () => {} }) as unknown as LowLevelAdmin);
+    const open: (() => void)[] = [];
+    const ask = (name: string, unwanted?: AbortSignal): Promise<string> =>
+      clients.ask<string>((_, done) => open.push(() => done(null, name)), unwanted);
+    const [first, second, third] = [ask("first"), ask("second", AbortSignal.abort()), ask("third")];
+    expect(open).toHaveLength(1);
+    open[0]?.();
+    expect(await first).toBe("first");
+    await expect(second).rejects.toMatchObject({ code: "brokers-unreachable" });
+    open[1]?.();
+    expect([await third, open.length]).toEqual(["third", 2]);
   });
 });

@@ -223,7 +223,12 @@ export class BrokerOffsets implements BrokerQuestions {
 
   async #ask<T>(question: (admin: LowLevelAdmin, done: Answer<T>) => void): Promise<T> {
     this.#closed.signal.throwIfAborted();
-    return this.#bounded(this.#admins.ask(question), answerDeadlineMs);
+    const unwanted = new AbortController();
+    try {
+      return await this.#bounded(this.#admins.ask(question, unwanted.signal), answerDeadlineMs);
+    } finally {
+      unwanted.abort();
+    }
   }
 
   #bounded<T>(asked: Promise<T>, deadlineMs: number): Promise<T> {

@@ -14,7 +14,8 @@ export type MakeProducer = (properties: Properties) => LowLevelProducer;
 
 /** How long a record may take until every in-sync replica has it. */
 export const writeDeadlineMs = 20_000;
-const connectDeadlineMs = 10_000;
+/** It takes a thread of libuv for so long at most, and a process that exits waits for that thread. */
+const connectDeadlineMs = 5_000;
 const closeDeadlineMs = 5_000;
 const fullQueuePauseMs = 5;
 /** The client takes a timestamp of 0 for none, and writes the time of the day instead. */
