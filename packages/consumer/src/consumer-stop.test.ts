@@ -376,6 +376,23 @@ test("if a handler awaits the stop that waits for it, the error names its record
   );
 });
 
+test("if the brokers do not answer the commit of a stop, the error says so: no handler is at work", async () => {
+  const clock = virtualClock();
+  const broker = new MemoryBroker({ t: 1 }, { clock });
+  broker.append("t", { key: "k", value: "fine" });
+  const driver = memory({ broker });
+  const silent: typeof driver = {
+    ...driver,
+    connect: async (subscription, sink) =>
+      Object.assign(await driver.connect(subscription, sink), { commit: () => new Promise<void>(() => {}) }),
+  };
+  const consumer = createConsumer({ driver: silent, groupId: "g", topics: ["t"], decoder: wordDecoder, signals: false, clock });
+  consumer.on("*", async () => void consumer.stop());
+  await expect(clock.run(consumer.run())).rejects.toThrow(
+    "[work-abandoned] the stop took longer than 10000 ms (all that was taken is handled, and the brokers have not answered the commit of it): what was not",
+  );
+});
+
 test("a handler that calls stop() without awaiting it ends the consumer, and its record is committed", async () => {
   const clock = virtualClock();
   const broker = new MemoryBroker({ t: 1 }, { clock });

@@ -65,6 +65,8 @@ export class ConsumerEngine {
   #isStoppedByCaller = false;
   #abortReason: unknown;
   #isSlowStop = false;
+  /** All that was in flight is handled, and its commit is not answered. */
+  #isCommittingLast = false;
   /** Shows the consumer among those of its group. */
   readonly #joinMetrics: () => void;
 
@@ -383,7 +385,10 @@ export class ConsumerEngine {
   async #drain(): Promise<void> {
     const { shutdownTimeoutMs, clock, logger } = this.#options;
     const how = this.#state.error === null && !this.lease.isOver ? "finish" : "fence";
-    const drained = (this.#dispatcher?.drain(how) ?? Promise.resolve()).then(() => this.#committer.commit());
+    const drained = (this.#dispatcher?.drain(how) ?? Promise.resolve()).then(() => {
+      this.#isCommittingLast = true;
+      return this.#committer.commit();
+    });
     // A handler that awaits stop() waits for itself. It is told at once what to do, and not only at the deadline.
     const cancelWarning = clock.after(slowStopMs, () => {
       this.#isSlowStop = true;
@@ -399,7 +404,10 @@ export class ConsumerEngine {
   }
 
   #slowStopText(afterMs: number): string {
-    return `the stop took longer than ${afterMs} ms${stillAtWork(this.#dispatcher?.atWork() ?? [], this.#isStoppedByCaller)}`;
+    const what = this.#isCommittingLast
+      ? " (all that was taken is handled, and the brokers have not answered the commit of it)"
+      : stillAtWork(this.#dispatcher?.atWork() ?? [], this.#isStoppedByCaller);
+    return `the stop took longer than ${afterMs} ms${what}`;
   }
 
   async #close(): Promise<void> {
