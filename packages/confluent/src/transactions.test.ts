@@ -19,6 +19,7 @@ function setUp(behaviour: readonly Partial<Record<"init" | "send" | "commit", Ca
   const group = new Map([[placeOf("t", 0), { offset: 5n, topicId: null }]]);
   const log: string[] = [];
   const ids = new Set<unknown>();
+  const asked: Properties[] = [];
   let made = 0;
   const makeProducer = (properties: Properties): LowLevelProducer => {
     const name = made++;
@@ -28,6 +29,7 @@ function setUp(behaviour: readonly Partial<Record<"init" | "send" | "commit", Ca
       call(done);
     };
     ids.add(properties["transactional.id"]);
+    asked.push(properties);
     return {
       on: () => {},
       removeAllListeners: () => {},
@@ -56,8 +58,16 @@ function setUp(behaviour: readonly Partial<Record<"init" | "send" | "commit", Ca
       (error: unknown) => (error as Error).message,
     );
   const isAt = (offset: bigint): void => void group.set(placeOf("t", 0), { offset, topicId: null });
-  return { transact, isAt, log, ids };
+  return { transact, isAt, log, ids, asked };
 }
+
+test("a transactional producer says for how long an answer may take: librdkafka refuses the user's property if it is longer than a transaction", async () => {
+  const { transact, isAt, asked } = setUp([]);
+  isAt(10n);
+  expect(await transact()).toBe("done");
+  const [{ "socket.timeout.ms": answerMs, "transaction.timeout.ms": transactionMs } = {}] = asked;
+  expect(Number(answerMs)).toBeLessThanOrEqual(Number(transactionMs) + 100);
+});
 
 test("a transaction that was given up commits nothing afterwards, and the next one fences it off by the same id", async () => {
   let goOn = (): void => {};

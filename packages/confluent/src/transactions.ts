@@ -90,6 +90,8 @@ export class Transactions {
       "transactional.id": this.#transactionalId,
       "transaction.timeout.ms": transactionTimeoutMs,
       "delivery.timeout.ms": transactionTimeoutMs,
+      // librdkafka demands that it is not longer than a transaction, and it may be one of the user's properties.
+      "socket.timeout.ms": transactionTimeoutMs,
     }).connect();
     try {
       await own.answer((done) => own.client.initTransactions(requestDeadlineMs, done));
