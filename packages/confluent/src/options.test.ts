@@ -47,6 +47,13 @@ describe("options of the driver for Confluent's client", () => {
     expect(connectionProperties(connection)["security.protocol"]).toBe(protocol);
   });
 
+  test("an answer is waited for for 20 s, for longer if brokers hold fetches back for longer, and for as long as the properties say", () => {
+    const timeoutOf = (options: Partial<ConfluentOptions>): unknown =>
+      consumerProperties(resolveConfluentOptions({ brokers, ...options }), "g")["socket.timeout.ms"];
+    expect([timeoutOf({}), timeoutOf({ maxWaitMs: 30_000 })]).toEqual([20_000, 35_000]);
+    expect(timeoutOf({ properties: { "socket.timeout.ms": 60_000 } })).toBe(60_000);
+  });
+
   test("a producer takes what brokers take, unless the properties say less: topics have limits of their own", () => {
     const maxBytesOf = (options: Partial<ConfluentOptions>): unknown =>
       producerProperties(resolveConfluentOptions({ brokers, ...options }).connection)["message.max.bytes"];

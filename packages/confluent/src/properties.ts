@@ -107,6 +107,12 @@ export function statisticsIntervalMs(heartbeatIntervalMs: number): number {
   return Math.max(50, Math.floor(heartbeatIntervalMs / 2));
 }
 
+/**
+ * So long the consumer waits for an answer until it replaces the connection. By default librdkafka waits for a minute: when the network was away and
+ * had forgotten the connections, nothing came for so long. It is longer than a quota holds an answer back (ten seconds by default), and shorter than a session.
+ */
+const answerDeadlineMs = 20_000;
+
 /** The properties of the consumer. */
 export function consumerProperties({ connection, tuning }: ResolvedConfluentOptions, groupId: string): Properties {
   const isClassic = tuning.groupProtocol === "classic";
@@ -115,6 +121,7 @@ export function consumerProperties({ connection, tuning }: ResolvedConfluentOpti
     "fetch.queue.backoff.ms": 10,
     "fetch.error.backoff.ms": 100,
     "reconnect.backoff.max.ms": 1_000,
+    "socket.timeout.ms": Math.max(answerDeadlineMs, tuning.maxWaitMs + 5_000),
     ...connectionProperties(connection),
     "check.crcs": connection.properties?.["check.crcs"] ?? true,
     "group.id": groupId,
