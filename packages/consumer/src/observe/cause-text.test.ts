@@ -26,6 +26,16 @@ test.each(["EUSERTAKEN", "EMAIL", "E2", "ERR_ORDER", "toString", "__proto__"])(
   },
 );
 
+test("of an answer that a broker has refused, @platformatic/kafka's own words are shown: they say why", () => {
+  const code = coded("PLT_KFK_PROTOCOL", "The instance ID is still used by another member in the consumer group.");
+  const answer = Object.assign(new AggregateError([code], "Received response with error while executing API ConsumerGroupHeartbeat(v1)"), {
+    code: "PLT_KFK_RESPONSE",
+  });
+  expect(causeText(answer)).toBe(
+    "Received response with error while executing API ConsumerGroupHeartbeat(v1): The instance ID is still used by another member in the consumer group.",
+  );
+});
+
 test("the innermost message that is shown stands for what a client says below it without one, and an application's own error for itself", () => {
   const client = Object.assign(new Error("Broker: Not enough in-sync replicas"), { code: 19 });
   const driver = Object.assign(new Error("[send-failed] writing to t failed: Broker: Not enough in-sync replicas", { cause: client }), {

@@ -52,8 +52,8 @@ function describe(error: unknown): Described {
   const message = readText(error, "message");
   const status = readMember(error, "status");
   const code = codeOf(error) ?? (typeof status === "number" || typeof status === "string" ? status : undefined);
-  const isReported =
-    (code !== undefined && (message?.startsWith(`[${code}] `) === true || isSystemCode(code))) || name?.startsWith("KafkaJS") === true;
+  const isOfClient = name?.startsWith("KafkaJS") === true || (typeof code === "string" && code.startsWith("PLT_KFK_"));
+  const isReported = isOfClient || (code !== undefined && (message?.startsWith(`[${code}] `) === true || isSystemCode(code)));
   return isReported && message !== undefined
     ? { text: message, isShown: true }
     : { text: `${name ?? "an error"}${code === undefined ? "" : ` (${code})`}`, isShown: false };
