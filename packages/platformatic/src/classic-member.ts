@@ -140,7 +140,9 @@ export class ClassicMember implements GroupMember {
         }
         if (!this.#isPassing(error)) {
           this.stop();
-          this.#parts.fail(codesOf(error).includes(codes.fencedInstance) ? fencedInstance(this.#parts.groupId, error) : error);
+          this.#parts.fail(
+            codesOf(error).includes(codes.fencedInstance) ? fencedInstance(this.#parts.groupId, this.instanceId, error) : error,
+          );
           break;
         }
         await this.#failed(error);
@@ -329,7 +331,7 @@ export class ClassicMember implements GroupMember {
       this.removed(as, found); // an answer about an earlier generation says nothing
     } else if (found.includes(codes.fencedInstance)) {
       this.stop();
-      fail(fencedInstance(groupId, error));
+      fail(fencedInstance(groupId, this.instanceId, error));
     } else if (!this.#isPassing(error)) {
       this.stop();
       fail(error);

@@ -12,7 +12,7 @@ import {
   staticLeaveEpoch,
 } from "./consumer-protocol.ts";
 import { isUnanswered } from "./explain-failure.ts";
-import { fencedInstance, type GroupMember, type GroupMemberParts, type Identity } from "./group-member.ts";
+import { fencedInstance, type GroupMember, type GroupMemberParts, type Identity, takenInstance } from "./group-member.ts";
 import type { Address } from "./link.ts";
 import { codes, codesOf } from "./low-level-client.ts";
 import { type Moment, msSince, thisMoment } from "./moment.ts";
@@ -290,8 +290,11 @@ export class ConsumerMember implements GroupMember {
     if (found.includes(codes.groupIdNotFound) && this.#identity.generation === joinEpoch) {
       return classicGroup(groupId, error);
     }
-    if (found.includes(codes.fencedInstance) || (found.includes(codes.unreleasedInstance) && !this.#mayBeReleased())) {
-      return fencedInstance(groupId, error);
+    if (found.includes(codes.fencedInstance)) {
+      return fencedInstance(groupId, this.instanceId, error);
+    }
+    if (found.includes(codes.unreleasedInstance) && !this.#mayBeReleased()) {
+      return takenInstance(groupId, this.instanceId, error);
     }
     const isPassing = this.#isRemoval(found) || found.every((code) => passing.has(code) || code === codes.unreleasedInstance);
     return isPassing ? null : error;

@@ -54,10 +54,13 @@ export interface GroupMember {
 }
 
 /** The error of a member whose `groupInstanceId` another one has. */
-export function fencedInstance(groupId: string, cause: unknown): PlatformaticDriverError {
-  return new PlatformaticDriverError(
-    "fenced",
-    `another member of group ${groupId} has the same groupInstanceId and has taken this one's place. Give each member an id of its own`,
-    { cause },
-  );
+export function fencedInstance(groupId: string, instanceId: string | null, cause: unknown): PlatformaticDriverError {
+  const detail = `another member of group ${groupId} has the same groupInstanceId (${instanceId}) and has taken this one's place. Give each member an id of its own`;
+  return new PlatformaticDriverError("fenced", detail, { cause });
+}
+
+/** The same by the protocol of KIP-848, where the member that is there keeps its place for as long as it lives. */
+export function takenInstance(groupId: string, instanceId: string | null, cause: unknown): PlatformaticDriverError {
+  const detail = `another member of group ${groupId} has the same groupInstanceId (${instanceId}), and the group did not let this one in: the other one lives, because its session would have ended by now. Stop it, or give each member an id of its own`;
+  return new PlatformaticDriverError("fenced", detail, { cause });
 }
