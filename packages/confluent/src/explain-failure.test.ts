@@ -83,9 +83,13 @@ test.each([
   [
     "Fatal error: Broker: Static consumer fenced by other consumer with same group.instance.id: Fatal consumer error",
     "fenced",
-    "groupInstanceId",
+    "the same groupInstanceId, and has taken this one's place",
   ],
-  ["Fatal error: Broker: The instance ID is still used by another member in the consumer group", "fenced", "groupInstanceId"],
+  [
+    "Fatal error: Broker: The instance ID is still used by another member in the consumer group",
+    "fenced",
+    "the same groupInstanceId, and the group did not let this one in",
+  ],
   [
     "Fatal error: Broker: Group authorization failed: ConsumerGroupHeartbeat fatal error: Broker: Group authorization failed",
     "not-authorized",

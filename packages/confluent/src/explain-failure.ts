@@ -5,6 +5,13 @@ import { type ClientError, codes } from "./low-level-client.ts";
 
 const connections: ReadonlySet<unknown> = new Set([codes.transport, codes.resolve, codes.allBrokersDown, codes.timedOut, codes.ssl]);
 
+const fencedInstance =
+  "another member of the group has the same groupInstanceId, and has taken this one's place. Give each member an id of its own";
+/** By the protocol of KIP-848, where the member that is there keeps its place. librdkafka gives up at once. */
+const takenInstance =
+  "another member of the group has the same groupInstanceId, and the group did not let this one in. Give each member an id of its own. If it is " +
+  "an earlier process of this one that was killed, start again when its session is over";
+
 /**
  * librdkafka's failure as an error that says what to check. Of the log, it takes the last line about a failed connection and the line about the
  * end, because the error itself says only that there is no connection, or that it is over. It never holds a password.
@@ -35,7 +42,7 @@ export function explainFailure(
   if (code === codes.fencedInstance || (code === codes.fatal && fatal !== null && /group\.instance\.id|instance ID/i.test(fatal))) {
     return new ConfluentDriverError(
       "fenced",
-      "another member of the group has the same groupInstanceId, and its place. Give each member an id of its own",
+      code === codes.fatal && /instance ID/i.test(fatal ?? "") ? takenInstance : fencedInstance,
       cause,
     );
   }
