@@ -73,6 +73,21 @@ test.each<[string, number, string | null, string]>([
   expect(error.code).toBe(expected);
 });
 
+test.each([
+  'No such configuration property: "socket.timeout"',
+  'Invalid value for configuration property "socket.timeout.ms"',
+  'Configuration property "socket.timeout.ms" value 1 is outside allowed range 10..300000\n',
+  'Property "dr_cb" must be set through dedicated .._set_..() function',
+  "`max.poll.interval.ms` must be >= `session.timeout.ms`",
+  "not in pem format?",
+])("a property that librdkafka does not take is an option that is wrong: %s", (message) => {
+  const error = explainFailure(new Error(message), "b:1", { lastFailure: null, fatal: null }, { groupId: "stock", topics: ["rows"] });
+  expect(error).toMatchObject({
+    code: "invalid-option",
+    message: expect.stringContaining(`configuration: ${message.trim().replace("?", "")}. Check`) as string,
+  });
+});
+
 test("the reason is what librdkafka has logged", () => {
   expect(
     explainFailure(timedOut, "b:1", { lastFailure: "Connection refused", fatal: null }, { groupId: "stock", topics: ["rows"] }).message,

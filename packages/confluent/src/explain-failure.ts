@@ -5,6 +5,8 @@ import { type ClientError, codes } from "./low-level-client.ts";
 
 const connections: ReadonlySet<unknown> = new Set([codes.transport, codes.resolve, codes.allBrokersDown, codes.timedOut, codes.ssl]);
 
+/** How librdkafka says that it does not take a property, before it connects to anything. These errors have no code of their own. */
+const misconfigured = /configuration property|^Property ".*" must be|^`[\w.]+` must|not in pem format/i;
 const fencedInstance =
   "another member of the group has the same groupInstanceId, and has taken this one's place. Give each member an id of its own";
 /** By the protocol of KIP-848, where the member that is there keeps its place. librdkafka gives up at once. */
@@ -45,6 +47,10 @@ export function explainFailure(
       code === codes.fatal && /instance ID/i.test(fatal ?? "") ? takenInstance : fencedInstance,
       cause,
     );
+  }
+  if (misconfigured.test(message)) {
+    const detail = `librdkafka refuses its configuration: ${message.trim().replace(/[.?]$/, "")}. Check properties, and that the texts of ssl are PEM`;
+    return new ConfluentDriverError("invalid-option", detail, cause);
   }
   if (/key values mismatch/.test(message)) {
     return new ConfluentDriverError("authentication-failed", "the certificates do not fit: ssl.key is not the key of ssl.cert", cause);
