@@ -2,7 +2,7 @@ import { silentLogger } from "@cdckit/consumer";
 import { expect, test, vi } from "vitest";
 import { ClientLog, noToken } from "./client-log.ts";
 import { isConfluentDriverError } from "./errors.ts";
-import { resolveConfluentOptions } from "./options.ts";
+import { type ConfluentOptions, resolveConfluentOptions } from "./options.ts";
 import { ConfluentSession, type SessionParts } from "./session.ts";
 
 /** A session that does not run yet, its log, and what it says while no broker is connected. */
@@ -93,4 +93,50 @@ test("a broker that refuses a token is the reason, and not that there is none", 
   await reported("DOWN");
   await reported("DOWN");
   expect(failure()).toMatchObject({ message: expect.stringContaining("b:2: SASL authentication error") as string });
+});
+
+/** A session that has run without getting a partition and is closed: what it has asked of the client. */
+async function closedIdle(options: Partial<ConfluentOptions>): Promise<readonly string[]> {
+  const asked: string[] = [];
+  const note =
+    (what: string) =>
+    (...values: readonly unknown[]): void => {
+      asked.push(what);
+      const done = values.at(-1);
+      if (typeof done === "function") {
+        (done as (error: null) => void)(null);
+      }
+    };
+  const { tuning } = resolveConfluentOptions({ brokers: ["b:1"], ...options });
+  const session = new ConfluentSession({
+    consumer: {
+      setDefaultConsumeTimeout: () => {},
+      on: () => {},
+      removeAllListeners: () => {},
+      subscribe: note("subscribe"),
+      unsubscribe: note("unsubscribe"),
+      disconnect: note("disconnect"),
+    },
+    subscription: { groupId: "g", topics: ["t"], logger: silentLogger },
+    sink: {},
+    brokerOffsets: { close: async () => {} },
+    makeProducer: () => {},
+    tuning,
+    brokers: "b:1",
+    log: new ClientLog(silentLogger),
+  } as unknown as SessionParts); // as much as is called
+  session.run(["t"]);
+  await session.close(1_000);
+  return asked;
+}
+
+test("a member without partitions leaves its group before it ends: librdkafka would not, and the next rebalance would wait for it", async () => {
+  expect(await closedIdle({})).toEqual(["subscribe", "unsubscribe", "disconnect"]);
+});
+
+test.each<[string, Partial<ConfluentOptions>]>([
+  ["a static member, which comes back", { groupInstanceId: "stock-0" }],
+  ["a member by KIP-848, which librdkafka lets leave", { groupProtocol: "consumer" }],
+])("%s, is left to librdkafka", async (_, options) => {
+  expect(await closedIdle(options)).toEqual(["subscribe", "disconnect"]);
 });

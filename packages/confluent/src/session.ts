@@ -399,6 +399,22 @@ export class ConfluentSession implements DriverSession {
     this.#connectionWait.end();
   }
 
+  /**
+   * librdkafka leaves a classic group after it has given its partitions up. A member that has none it ends without a word (seen with 2.15.1), and the
+   * next rebalance waits for it until its session is over. A static member does not leave.
+   */
+  #leaveIfIdle(): void {
+    const { consumer, subscription, tuning } = this.#parts;
+    const leaves = tuning.groupProtocol === "classic" && tuning.groupInstanceId === undefined;
+    if (this.#isRunning && leaves && this.#assignments.all().length === 0) {
+      try {
+        consumer.unsubscribe();
+      } catch (error) {
+        subscription.logger.debug({ err: error }, "the group was not left; the session of this member will expire");
+      }
+    }
+  }
+
   async #close(deadlineMs: number): Promise<void> {
     await Promise.resolve(); // so that `#closing` is set when the client asks for its partitions
     const deadline = performance.now() + deadlineMs;
@@ -415,6 +431,7 @@ export class ConfluentSession implements DriverSession {
       this.#loop.stop(),
       this.#control.close(),
     ])
+      .then(() => this.#leaveIfIdle())
       .then(() => answerOf<unknown>((done) => consumer.disconnect(done)))
       .then(() => consumer.removeAllListeners())
       .catch((error: unknown) => subscription.logger.warn({ err: error }, "librdkafka failed while it disconnected"));
