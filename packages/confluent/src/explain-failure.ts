@@ -41,12 +41,9 @@ export function explainFailure(
   if (connections.has(code)) {
     return unreachable(brokers, lastFailure ?? message, error);
   }
-  if (code === codes.fencedInstance || (code === codes.fatal && fatal !== null && /group\.instance\.id|instance ID/i.test(fatal))) {
-    return new ConfluentDriverError(
-      "fenced",
-      code === codes.fatal && /instance ID/i.test(fatal ?? "") ? takenInstance : fencedInstance,
-      cause,
-    );
+  const duplicate = duplicateInstance(code, fatal);
+  if (duplicate !== null) {
+    return new ConfluentDriverError("fenced", duplicate, cause);
   }
   if (misconfigured.test(message)) {
     const detail = `librdkafka refuses its configuration: ${message.trim().replace(/[.?]$/, "")}. Check properties, and that the texts of ssl are PEM`;
@@ -56,6 +53,15 @@ export function explainFailure(
     return new ConfluentDriverError("authentication-failed", "the certificates do not fit: ssl.key is not the key of ssl.cert", cause);
   }
   return new ConfluentDriverError("client-crashed", `librdkafka gave up: ${code === codes.fatal ? (fatal ?? message) : message}`, cause);
+}
+
+/** What is wrong if two members of the group have one `groupInstanceId`; null if that is not the failure. */
+function duplicateInstance(code: unknown, fatal: string | null): string | null {
+  const said = code === codes.fatal ? (fatal ?? "") : "";
+  if (/instance ID is still used/i.test(said)) {
+    return takenInstance;
+  }
+  return code === codes.fencedInstance || /group\.instance\.id|instance ID/i.test(said) ? fencedInstance : null;
 }
 
 function unreachable(brokers: string, reason: string, cause: unknown): ConfluentDriverError {
