@@ -121,14 +121,14 @@ test("a column with very many items that do not pass is named in a short message
   driver.broker.append("t", { key: '{"id":1}', value });
   const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], signals: false });
   const row = z.object({ tags: z.array(z.number()) }).catchall(z.string());
-  const startedMs = performance.now();
+  const before = process.cpuUsage();
   const { message } = (await consumer
     .on("products", { create: () => {} }, { row })
     .run()
     .catch((error: unknown) => error)) as Error;
   expect(message).toMatch(/ does not at tags\.0, tags\.1, .*tags\.9 and 59991 more places; /);
   expect(message.length).toBeLessThan(1_000);
-  expect(performance.now() - startedMs).toBeLessThan(5_000);
+  expect(process.cpuUsage(before).user / 1e3).toBeLessThan(5_000);
 });
 
 test("the types of tables come from a map of them, or from validators", () => {
