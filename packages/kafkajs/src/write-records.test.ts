@@ -67,15 +67,12 @@ test("each request has the records of one partition, in order, as long as kafkaj
   ]);
 });
 
-test("partitions of one leader are written together, also those of several topics, and never with those of another leader", async () => {
+test("partitions of one leader and topic are written together, and never with those of another leader or topic", async () => {
   const { write, requests } = setUp([1, 2, 1]);
   const one = (value: string, partition: number, topic = "t") => record(value, { partition, topic });
   await write(one("x", 0), one("y", 0, "u"));
   await write(one("a", 0), one("b", 1), one("c", 2, "u"), one("d", 2), one("e", 0), one("f", 1, "u"));
-  expect(requests.slice(2)).toEqual([
-    ["0 a", "0 e", "u2 c", "2 d"],
-    ["1 b", "u1 f"],
-  ]);
+  expect(requests.slice(2)).toEqual([["0 a", "0 e", "2 d"], ["1 b"], ["u2 c"], ["u1 f"]]);
 });
 
 test("partitions that are written together have room in one batch, and one that needs several is written in order", async () => {

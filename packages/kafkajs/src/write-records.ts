@@ -22,10 +22,11 @@ interface Target {
  * Writes records through a producer of kafkajs, or in a transaction of it. Resolves when every in-sync replica has each of them. When it rejects, none
  * of them is being written any more.
  *
- * kafkajs is given the records of one leader at a time, never more of them than fit a batch. It would make one batch of each partition. It would also
- * ask several leaders beside each other, and after a failure begin again with who leads by then: if a partition has moved to a broker that has answered,
- * its records are left out, without an error; if it has moved away from one, or another one was faster to fail, they are written twice. Of a single
- * leader, an attempt that failed has no answer, and what is sent again has the sequence numbers of before.
+ * kafkajs is given the records of one topic and leader at a time, never more of them than fit a batch. It would make one batch of each partition.
+ * It would also ask several leaders beside each other, and after a failure begin again with who leads by then: if a partition has moved to a broker
+ * that has answered, its records are left out, without an error; if it has moved away from one, or another one was faster to fail, they are written
+ * twice. Of a single leader, an attempt that failed has no answer, and what is sent again has the sequence numbers of before. kafkajs looks for the
+ * leader anew for each topic: of several, and if a connection was replaced meanwhile, it would send all of them to the same broker twice.
  */
 export async function writeRecords(
   sender: Pick<Producer, "sendBatch">,
@@ -61,15 +62,16 @@ export async function writeRecords(
   await writeAll(target, places);
 }
 
-/** The leaders beside each other, and the batches of each partition in order. */
+/** The leaders and topics beside each other, and the batches of each partition in order. */
 async function writeAll(target: Target, places: ReadonlyMap<string, Batch[]>): Promise<void> {
-  const byLeader = new Map<number | string, Batch[][]>();
+  const byLeader = new Map<string, Batch[][]>();
   for (const [place, batches] of places) {
     const [{ topic, messages } = { topic: "", messages: [] }] = batches;
-    const leader = target.partitions.leaderOf(topic, messages[0]?.partition) ?? place;
-    const led = byLeader.get(leader) ?? [];
+    const leader = target.partitions.leaderOf(topic, messages[0]?.partition);
+    const key = leader === undefined ? place : `${leader} of ${topic}`;
+    const led = byLeader.get(key) ?? [];
     led.push(batches);
-    byLeader.set(leader, led);
+    byLeader.set(key, led);
   }
   await allEnded([...byLeader.values()].map((led) => writeToLeader(target, led)));
 }
