@@ -145,6 +145,7 @@ async function setUp({ topics = ["t"], logger = silentLogger }: Partial<Pick<Sub
             positions.set(placeOf("t", partition), { offset: BigInt(offset), topicId: null }),
           ),
         commit: async () => {},
+        abort: async () => {},
       };
       const producer = {
         connect: async () => void producers.add(transactionalId),
@@ -170,7 +171,7 @@ async function setUp({ topics = ["t"], logger = silentLogger }: Partial<Pick<Sub
   await session.run();
   kafka.tell("group join", { memberAssignment: { t: [0, 1] } });
   await sink.until(() => sink.starts.length === 2);
-  return { kafka, sink, session, committed, low, producers, giveUp: () => givenUp.abort() };
+  return { kafka, sink, session, committed, positions, low, producers, giveUp: () => givenUp.abort() };
 }
 
 async function turns(): Promise<void> {
@@ -223,6 +224,25 @@ test("a member that has lost a partition ends its producer, though it never writ
   expect([...producers]).toEqual(["g.t.0"]);
   kafka.tell("group join", { memberAssignment: { t: [1] } });
   await expect.poll(() => [...producers]).toEqual([]);
+  await session.close(1_000);
+});
+
+test("a member that is fenced joins once, and says why: a partition that is fenced while it is given up for a join needs no other", async () => {
+  const warnings: string[] = [];
+  const { kafka, sink, session, positions } = await setUp({
+    logger: { ...silentLogger, warn: (_, message) => void warnings.push(message) },
+  });
+  positions.set(placeOf("t", 0), { offset: 9n, topicId: null });
+  const [assignment] = sink.held as [PartitionAssignment];
+  const transact = () => session.transact([], [{ assignment, offset: 1n }]);
+  await expect(transact()).rejects.toMatchObject({ code: "fenced" });
+  await expect(session.beforeFetch()).rejects.toThrow("another producer writes for a partition");
+  await expect(transact()).rejects.toMatchObject({ code: "fenced" });
+  kafka.tell("group join", { memberAssignment: { t: [0, 1] } });
+  await session.beforeFetch();
+  expect(warnings).toEqual([
+    "another producer writes for a partition that this member holds, or its transaction was too old: the member joins its group again",
+  ]);
   await session.close(1_000);
 });
 

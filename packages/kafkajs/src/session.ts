@@ -14,6 +14,7 @@ import type { EachBatchPayload } from "kafkajs";
 import { type Held, HeldPartitions } from "./assignments.ts";
 import { isOfCertificate } from "./certificate-fault.ts";
 import { GroupCommits } from "./commits.ts";
+import { DueJoin } from "./due-join.ts";
 import { KafkaJsDriverError, makeError, unreadable } from "./errors.ts";
 import { causesOf, explainFailure } from "./explain-failure.ts";
 import { GivingUp } from "./giving-up.ts";
@@ -47,8 +48,7 @@ export class KafkaJsSession implements DriverSession {
   readonly #topicCheck: TopicRecheck;
   /** Topics that are left out. */
   #missing: ReadonlySet<string> = new Set();
-  /** Why kafkajs has to join again before its next fetch: partitions that are held must be given up. Null if it need not. */
-  #mustJoin: string | null = null;
+  readonly #dueJoin: DueJoin;
   /** Brokers with a fetch under way. */
   readonly #fetching = new Set<number>();
   /** Aborted when the session is closed, so that nothing that waits keeps kafkajs or the process alive. */
@@ -99,7 +99,8 @@ export class KafkaJsSession implements DriverSession {
     const ended = this.#ended.signal;
     const { groupId, logger } = parts.subscription;
     this.#writer = new Writer(makeProducer, ended);
-    const fenced = (): void => void (this.#mustJoin = "another producer writes for a partition"); // of a former owner: the group knows whose it is
+    this.#dueJoin = new DueJoin(parts.subscription);
+    const fenced = (): void => this.#dueJoin.fenced();
     this.#transactions = new Transactions({ groupId, makeProducer, brokerOffsets, assignments: this.#assignments, fenced, ended });
     this.#commits = new GroupCommits({
       assignments: this.#assignments,
@@ -261,8 +262,7 @@ export class KafkaJsSession implements DriverSession {
    */
   async beforeFetch(): Promise<void> {
     const helds = this.#assignments.all();
-    const why = this.#mustJoin;
-    this.#mustJoin = null;
+    const why = this.#dueJoin.take();
     if (why !== null && helds.length > 0) {
       throw joinsAgain(why);
     }
@@ -346,7 +346,7 @@ export class KafkaJsSession implements DriverSession {
     this.#parts.askedTopics.leaveOut(missing);
     const isDeleted = (topic: string): boolean => missing.has(topic) && !this.#missing.has(topic);
     if (this.#assignments.all().some(({ assignment }) => isDeleted(assignment.topic))) {
-      this.#mustJoin = "topics were deleted"; // kafkajs joins without them
+      this.#dueJoin.topicsDeleted();
     }
     this.#missing = missing;
   }
@@ -416,6 +416,7 @@ export class KafkaJsSession implements DriverSession {
     this.#crashes = new RepeatedLines();
     this.#restart.joined();
     void this.#givingUp.all("lost"); // if they were not given up before the join
+    this.#dueJoin.joined();
     this.#commits.joined();
     this.#lease.extend();
     this.#starter.begin(this.#assignments.renew(memberAssignment));
