@@ -7,7 +7,7 @@ import { KafkaJsDriverError, makeError } from "./errors.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { connected, letGoOpening, type MakeProducer, type OwnProducer, producerRetry, writeDeadlineMs } from "./own-producer.ts";
 import { transactionalIdOf } from "./transactional-id.ts";
-import { writeFailures } from "./write-failures.ts";
+import { asFenced, writeFailures } from "./write-failures.ts";
 import { writeRecords } from "./write-records.ts";
 
 export interface TransactionParts {
@@ -68,7 +68,7 @@ export class Transactions {
     } catch (error) {
       givenUp.abort(error);
       await this.#letGo(assignment);
-      const explained = writeFailures.ofTransaction(error, records, this.#parts.groupId);
+      const explained = writeFailures.ofTransaction(asFenced(error, records), records, this.#parts.groupId);
       if (explained.code === "fenced") {
         this.#fence(assignment, offsets);
       }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { writeFailures } from "./write-failures.ts";
+import { asFenced, writeFailures } from "./write-failures.ts";
 
 /** As kafkajs gives up after its last attempt. */
 function afterAllAttempts(type: string): Error {
@@ -35,4 +35,11 @@ test("what brokers lack for transactions is said by the name of their setting", 
   expect(reasonOf(tooLong)).toMatch(/no transaction as long as 60000 ms: set their transaction\.max\.timeout\.ms/);
   const notFound = Object.assign(new Error("Failed to find group coordinator"), { name: "KafkaJSGroupCoordinatorNotFound" });
   expect(reasonOf(notFound)).toMatch(/as many brokers as their transaction\.state\.log\.replication\.factor \(3 by default\)\?$/);
+});
+
+test("a producer that is fenced off may be that of a transaction that stood still: no other member needs to be there", () => {
+  const error = Object.assign(new Error("Producer attempted an operation with an old epoch"), { type: "INVALID_PRODUCER_EPOCH" });
+  expect(String(asFenced(error, []))).toContain("or the brokers have ended its transaction, which took longer than 60000 ms");
+  const other = new Error("no leader");
+  expect(asFenced(other, [])).toBe(other);
 });
