@@ -87,7 +87,7 @@ class ScriptedCluster {
   readonly targetTopics = new Set<string>();
   readonly logs = new Map<string, Log[]>(topics.map((topic) => [topic, Array.from({ length: partitionsPerTopic }, () => new Log(0))]));
   readonly #fate: Fate;
-  #steps = 0;
+  #count = 0;
   #metadata = new Map<string, object[]>();
   #brokers = new Map<number, Broker>();
 
@@ -156,7 +156,7 @@ class ScriptedCluster {
 
   async #isBroken(): Promise<boolean> {
     const { answers } = this.#fate;
-    const { afterMs, isLost } = answers[this.#steps++ % answers.length] ?? { afterMs: 0, isLost: false };
+    const { afterMs, isLost } = answers[this.#count++ % answers.length] ?? { afterMs: 0, isLost: false };
     await delay(afterMs);
     return isLost;
   }
