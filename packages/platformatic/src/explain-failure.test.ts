@@ -19,6 +19,29 @@ test.each<[string, unknown, string, boolean]>([
   ["nobody listens", network(clientError("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:1")), "brokers-unreachable", false],
   ["a connection that is ended", clientError("PLT_KFK_NETWORK", "Connection closed"), "brokers-unreachable", false],
   ["a wrong password", network(clientError("PLT_KFK_AUTHENTICATION", "SASL authentication failed.")), "authentication-failed", true],
+  [
+    "a connection that ends, or a broker that falls silent, in the midst of a login",
+    network(
+      clientError("PLT_KFK_AUTHENTICATION", "Cannot find a suitable SASL mechanism.", {
+        cause: clientError("PLT_KFK_NETWORK", "Connection closed"),
+      }),
+    ),
+    "brokers-unreachable",
+    false,
+  ],
+  [
+    "a mechanism that brokers do not have",
+    network(
+      clientError("PLT_KFK_AUTHENTICATION", "Cannot find a suitable SASL mechanism.", {
+        cause: clientError("PLT_KFK_RESPONSE", "Received response with error", {
+          errors: [clientError("PLT_KFK_PROTOCOL", "The broker does not support the requested mechanism.", { apiCode: 33 })],
+        }),
+      }),
+    ),
+    "authentication-failed",
+    true,
+  ],
+  ["a listener that speaks TLS, in the words of version 2", clientError("PLT_KFK_USER", "Broker requires TLS."), "protocol-mismatch", true],
   ["an unknown authority", network(clientError("SELF_SIGNED_CERT_IN_CHAIN", "self-signed certificate")), "authentication-failed", true],
   [
     "the key of another certificate",
@@ -73,6 +96,7 @@ test.each<[string, unknown, boolean]>([
   ["a RangeError of an answer that cannot be read", new RangeError("Attempt to access memory outside buffer bounds"), false],
   ["a TypeError of a request", new TypeError("values.map is not a function"), false],
   ["any other error", new Error("it broke"), false],
+  ["an application's error whose code is a number", Object.assign(new Error("it broke"), { code: 14 }), false],
   ["a request that the client does not know", clientError("PLT_KFK_UNSUPPORTED_API", "Unsupported API"), false],
 ])("whether nobody has answered is said, and not what is left of all errors: %s", (_, error, expected) => {
   expect(isUnanswered(error)).toBe(expected);

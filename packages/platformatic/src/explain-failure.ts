@@ -65,7 +65,7 @@ type Refusal = { readonly code: "authentication-failed" | "protocol-mismatch"; r
 function refusalOf(error: unknown, brokers: string): Refusal | null {
   const reason = reasonOf(error);
   const chain = chainOf(error);
-  if (chain.some(({ code }) => code === "PLT_KFK_AUTHENTICATION") || /SASL/.test(reason)) {
+  if (chain.some(isRefusedLogin) || /SASL/.test(reason)) {
     return {
       code: "authentication-failed",
       detail: `${brokers} refused the login: ${reason}. Check sasl.mechanism, sasl.username and sasl.password`,
@@ -87,16 +87,24 @@ function refusalOf(error: unknown, brokers: string): Refusal | null {
       detail: `${brokers} does not speak TLS as it was tried: ${reason}. Leave ssl out, or give the port of the TLS listener`,
     };
   }
+  if (/Broker requires TLS/.test(reason)) {
+    return {
+      code: "protocol-mismatch",
+      detail: `${brokers} speaks TLS, and it was tried without: set ssl: true, and ssl.ca if an authority of your own signs, or give the port of a plain listener`,
+    };
+  }
   return null;
 }
 
+/** The client calls it a failed login, too, if a connection ends while it logs in. Its cause says that no broker has refused anything. */
+function isRefusedLogin({ code, cause }: ClientError): boolean {
+  return code === "PLT_KFK_AUTHENTICATION" && !isOfConnection(cause);
+}
+
+const ofConnection = /^(PLT_KFK_NETWORK|PLT_KFK_TIMEOUT$|ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOST|ENET|EPIPE|UND_)/;
+
 function isOfConnection(error: unknown): boolean {
-  return chainOf(error).some(
-    ({ code = "" }) =>
-      code.startsWith("PLT_KFK_NETWORK") ||
-      code === "PLT_KFK_TIMEOUT" ||
-      /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOST|ENET|EPIPE|UND_)/.test(code),
-  );
+  return chainOf(error).some(({ code }) => ofConnection.test(String(code))); // the code of an application's error may be a number
 }
 
 /** The error, its causes, and the errors in it. */
