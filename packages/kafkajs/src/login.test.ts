@@ -1,4 +1,7 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { inspect } from "node:util";
+import { Kafka, logLevel } from "kafkajs";
 import { expect, test } from "vitest";
 import { explainFailure } from "./explain-failure.ts";
 import { loginOf } from "./login.ts";
@@ -37,4 +40,68 @@ test.each<[string, () => Promise<{ value: string }>, string]>([
     message: expect.stringContaining(text) as string,
   });
   expect(inspect(error, { depth: 10 })).not.toContain("secret123");
+});
+
+/** What kafkajs learns from a login if the broker does this with the request that holds the credential. */
+async function loginAt(
+  withCredential: (accepted: Socket, correlation: Buffer) => void,
+  sasl: Parameters<typeof loginOf>[0],
+  requestTimeout = 30_000,
+): Promise<unknown> {
+  const answers = new Map([
+    [18, Buffer.from("0000" + "00000003" + "001200000002" + "001100000001" + "002400000001", "hex")], // ApiVersions: itself and both of a login
+    [17, Buffer.concat([Buffer.from("000000000002", "hex"), ...["PLAIN", "SCRAM-SHA-256"].map(shortText)])],
+  ]);
+  const server = createServer((accepted) => {
+    accepted.on("error", () => {});
+    accepted.on("data", (request) => {
+      const correlation = request.subarray(8, 12);
+      const answer = answers.get(request.readInt16BE(4));
+      return answer === undefined ? withCredential(accepted, correlation) : accepted.write(framed(correlation, answer));
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const options = {
+    brokers: [`127.0.0.1:${port}`],
+    sasl: loginOf(sasl),
+    logLevel: logLevel.NOTHING,
+    retry: { retries: 0 },
+    requestTimeout,
+  };
+  const admin = new Kafka(options).admin();
+  const failure: unknown = await admin.connect().catch((error: unknown) => error);
+  await admin.disconnect();
+  server.close();
+  return failure;
+}
+
+function shortText(text: string): Buffer {
+  return Buffer.concat([Buffer.of(0, text.length), Buffer.from(text)]);
+}
+
+function framed(correlation: Buffer, content: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(correlation.length + content.length);
+  return Buffer.concat([length, correlation, content]);
+}
+
+const plain = { mechanism: "plain", username: "u", password: "p" } as const;
+const scram = { mechanism: "scram-sha-256", username: "u", password: "p" } as const;
+
+test.each(
+  [plain, scram].flatMap((sasl) => [
+    [sasl.mechanism, "ends the connection", (accepted: Socket) => void accepted.end(), sasl, 30_000] as const,
+    [sasl.mechanism, "cuts the connection", (accepted: Socket) => void accepted.resetAndDestroy(), sasl, 30_000] as const,
+    [sasl.mechanism, "answers nothing", () => {}, sasl, 200] as const,
+  ]),
+)("a login by %s in whose midst a broker %s was not refused, and kafkajs tries again", async (_, __, behave, sasl, requestTimeout) => {
+  const failure = await loginAt(behave, sasl, requestTimeout);
+  expect(explainFailure(failure, "b:9092", { groupId: "g", topics: ["t"] }).code).toBe("brokers-unreachable");
+});
+
+test.each([plain, scram])("a login that a broker refuses is final: $mechanism", async (sasl) => {
+  const refusal = Buffer.concat([Buffer.of(0, 58), shortText("wrong"), Buffer.alloc(4)]);
+  const failure = await loginAt((accepted, correlation) => void accepted.write(framed(correlation, refusal)), sasl);
+  expect(explainFailure(failure, "b:9092", { groupId: "g", topics: ["t"] }).code).toBe("authentication-failed");
 });

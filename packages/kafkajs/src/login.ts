@@ -1,9 +1,11 @@
 import type { KafkaConfig } from "kafkajs";
 import { askForCredential } from "@cdckit/driver";
 import { makeError } from "./errors.ts";
+import { isConnectionFailure } from "./explain-failure.ts";
 
 type Login = NonNullable<KafkaConfig["sasl"]>;
 type OauthBearerLogin = Extract<Login, { readonly mechanism: "oauthbearer" }>;
+type Provider = Extract<Login, { readonly authenticationProvider: unknown }>["authenticationProvider"];
 type TokenProvider = OauthBearerLogin["oauthBearerProvider"];
 
 /**
@@ -11,9 +13,44 @@ type TokenProvider = OauthBearerLogin["oauthBearerProvider"];
  * one does not take.
  */
 export function loginOf(sasl: Login): Login {
-  return "oauthBearerProvider" in sasl
-    ? ({ ...sasl, oauthBearerProvider: () => tokenOf(sasl.oauthBearerProvider) } as OauthBearerLogin)
-    : { ...sasl };
+  if ("authenticationProvider" in sasl) {
+    return { ...sasl };
+  }
+  return withCutLogins(
+    "oauthBearerProvider" in sasl
+      ? ({ ...sasl, oauthBearerProvider: () => tokenOf(sasl.oauthBearerProvider) } as OauthBearerLogin)
+      : { ...sasl },
+  );
+}
+
+/**
+ * kafkajs calls it a refused login, too, if a connection ends while it logs in, or nothing is answered, and does not try again. It keeps the reason
+ * as a text only. So the provider that it writes into the login is one that tells the two apart by the error of the request.
+ */
+function withCutLogins(login: Login): Login {
+  let own: Provider | undefined;
+  return Object.defineProperty(login, "authenticationProvider", {
+    get: () => own,
+    set: (provider: Provider) => {
+      own = judgedByRequests(provider);
+    },
+  });
+}
+
+function judgedByRequests(provider: Provider): Provider {
+  return (args) => {
+    let cut: Error | undefined;
+    const saslAuthenticate: typeof args.saslAuthenticate = (asked) =>
+      args.saslAuthenticate(asked).catch((error: Error) => {
+        cut = isConnectionFailure(error) ? error : undefined;
+        throw error;
+      });
+    const authenticator = provider({ ...args, saslAuthenticate });
+    return {
+      authenticate: () =>
+        authenticator.authenticate().catch((error: Error) => Promise.reject(cut === undefined ? error : asConnectionError(cut))),
+    };
+  };
 }
 
 /** A token of the application's function, which may ask a server, which may fail for a moment. */
