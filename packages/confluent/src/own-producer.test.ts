@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { OutgoingRecord } from "@cdckit/consumer";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type ClientError, codes, type LowLevelProducer } from "./low-level-client.ts";
+import { type ClientError, codes, type LowLevelProducer, type Properties } from "./low-level-client.ts";
 import { OwnProducer } from "./own-producer.ts";
 
 const tooLarge = Object.assign(new Error("Broker: Message size too large"), { code: 10 }) as ClientError;
@@ -94,6 +94,18 @@ test("a timestamp of 0, which the client takes for none, is written as the next 
   report(null);
   await written;
   expect(times).toEqual([1, -1, 1_700_000_000_123]);
+});
+
+test("replicas that are missing are waited for while a broker restarts, and given up before the record has taken too long", () => {
+  let properties: Properties = {};
+  new OwnProducer((given) => {
+    properties = given;
+    return new EventEmitter() as unknown as LowLevelProducer; // as much as is asked
+  });
+  const pauses = Array.from({ length: Number(properties["retries"]) }, (_, i) => 100 * 2 ** i); // of librdkafka: give or take a fifth, 1 s at most
+  const sumOf = (factor: number): number => pauses.reduce((sum, pauseMs) => sum + Math.min(1_000, factor * pauseMs), 0);
+  expect(sumOf(1)).toBeGreaterThan(15_000);
+  expect(sumOf(1.2)).toBeLessThan(Number(properties["delivery.timeout.ms"]) - 1_000);
 });
 
 test("records that are delivered end the write", async () => {

@@ -26,9 +26,9 @@ const reasonDeadlineMs = 1_000;
 const common: Properties = Object.freeze({
   "enable.idempotence": true,
   "delivery.timeout.ms": writeDeadlineMs,
-  // How many answers are tried again that say that replicas are missing. The pauses between them take ten seconds, less than a record may take in a
-  // transaction, too: the record then fails with this answer, and not because it took too long, which is what is said of brokers that are away.
-  retries: 12,
+  // How many answers are tried again that say that replicas are missing. The pauses between them take 14 to 18 seconds, in which a broker restarts, and
+  // less than a record may take: the record then fails with this answer, and not because it took too long, which is what is said of brokers that are away.
+  retries: 20,
   "linger.ms": 1,
   // A topic that does not exist is an error after this time, in place of 30 seconds.
   "topic.metadata.propagation.max.ms": 3_000,

@@ -90,6 +90,7 @@ export class Transactions {
       "transactional.id": this.#transactionalId,
       "transaction.timeout.ms": transactionTimeoutMs,
       "delivery.timeout.ms": transactionTimeoutMs,
+      retries: 12, // their pauses take less than that, too
       // librdkafka demands that it is not longer than a transaction, and it may be one of the user's properties.
       "socket.timeout.ms": transactionTimeoutMs,
     }).connect();
