@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { type Consumer, createConsumer } from "./consumer.ts";
 import type { DriverSession, KafkaDriver } from "./driver.ts";
 import { isConsumerError } from "./errors.ts";
+import { silentLogger } from "./observe/logger.ts";
 import type { Sink } from "./sink.ts";
 
 const words = ["fine", "fine", "slow", "late", "broken", "fails", "stuck", "fine"] as const;
@@ -389,8 +390,30 @@ test("if the brokers do not answer the commit of a stop, the error says so: no h
   const consumer = createConsumer({ driver: silent, groupId: "g", topics: ["t"], decoder: wordDecoder, signals: false, clock });
   consumer.on("*", async () => void consumer.stop());
   await expect(clock.run(consumer.run())).rejects.toThrow(
-    "[work-abandoned] the stop took longer than 10000 ms (all that was taken is handled, and the brokers have not answered the commit of it): what was not",
+    "[work-abandoned] the stop took longer than 10000 ms (the brokers have not answered the commit of what was handled): what was not",
   );
+});
+
+test("if a consumer halts and the brokers do not answer its last commit, the warning does not say that all records were handled", async () => {
+  const clock = virtualClock();
+  const broker = new MemoryBroker({ t: 1 }, { clock });
+  broker.append("t", { key: "k", value: "fine" }, { key: "k", value: "bad" });
+  const driver = memory({ broker });
+  const silent: typeof driver = {
+    ...driver,
+    connect: async (subscription, sink) =>
+      Object.assign(await driver.connect(subscription, sink), { commit: () => new Promise<void>(() => {}) }),
+  };
+  const warnings: unknown[] = [];
+  const logger = { ...silentLogger, warn: (...values: readonly unknown[]) => void warnings.push(values.at(-1)) };
+  const consumer = createConsumer({ driver: silent, groupId: "g", topics: ["t"], decoder: wordDecoder, signals: false, clock, logger });
+  consumer.on("*", async ({ record }) => {
+    if (record.offset > 0n) {
+      throw new Error("it broke");
+    }
+  });
+  await expect(clock.run(consumer.run())).rejects.toThrow("handler-failed");
+  expect(warnings).toContainEqual(expect.stringContaining("(the brokers have not answered the commit of what was handled)"));
 });
 
 test("a handler that calls stop() without awaiting it ends the consumer, and its record is committed", async () => {

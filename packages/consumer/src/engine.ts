@@ -65,7 +65,7 @@ export class ConsumerEngine {
   #isStoppedByCaller = false;
   #abortReason: unknown;
   #isSlowStop = false;
-  /** All that was in flight is handled, and its commit is not answered. */
+  /** What was in flight is handled or let go of, and the commit is not answered. */
   #isCommittingLast = false;
   /** Shows the consumer among those of its group. */
   readonly #joinMetrics: () => void;
@@ -404,9 +404,9 @@ export class ConsumerEngine {
   }
 
   #slowStopText(afterMs: number): string {
-    const what = this.#isCommittingLast
-      ? " (all that was taken is handled, and the brokers have not answered the commit of it)"
-      : stillAtWork(this.#dispatcher?.atWork() ?? [], this.#isStoppedByCaller);
+    const atWork = stillAtWork(this.#dispatcher?.atWork() ?? [], this.#isStoppedByCaller);
+    const isCommitting = atWork === "" && this.#isCommittingLast;
+    const what = isCommitting ? " (the brokers have not answered the commit of what was handled)" : atWork;
     return `the stop took longer than ${afterMs} ms${what}`;
   }
 
