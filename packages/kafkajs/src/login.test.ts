@@ -91,9 +91,9 @@ const scram = { mechanism: "scram-sha-256", username: "u", password: "p" } as co
 
 test.each(
   [plain, scram].flatMap((sasl) => [
-    [sasl.mechanism, "ends the connection", (accepted: Socket) => void accepted.end(), sasl, 30_000] as const,
-    [sasl.mechanism, "cuts the connection", (accepted: Socket) => void accepted.resetAndDestroy(), sasl, 30_000] as const,
-    [sasl.mechanism, "answers nothing", () => {}, sasl, 200] as const,
+    [sasl.mechanism, "ends the connection", (accepted: Socket): void => void accepted.end(), sasl, 30_000] as const,
+    [sasl.mechanism, "cuts the connection", (accepted: Socket): void => void accepted.resetAndDestroy(), sasl, 30_000] as const,
+    [sasl.mechanism, "answers nothing", (): void => {}, sasl, 200] as const,
   ]),
 )("a login by %s in whose midst a broker %s was not refused, and kafkajs tries again", async (_, __, behave, sasl, requestTimeout) => {
   const failure = await loginAt(behave, sasl, requestTimeout);
