@@ -42,6 +42,7 @@ describe.skipIf(skipReason !== "")("a topic that has fewer replicas than its rec
     ]);
     await everyBroker.close();
     await cluster.crashSecond();
+    await cluster.untilAlone();
   });
   afterAll(async () => {
     await admin?.disconnect();

@@ -25,6 +25,8 @@ export interface RackCluster {
   readonly second: RackBroker;
   /** Ends the second broker as a power failure does; its data stays. */
   crashSecond(): Promise<void>;
+  /** Resolves when the first broker knows that the second one is gone: until then, it names it to clients. */
+  untilAlone(): Promise<void>;
   /** Starts it again, and resolves when the first one knows it. */
   startSecond(): Promise<void>;
   /** The file in which the second broker keeps the first records of a topic's partition 0. */
@@ -80,6 +82,13 @@ export async function startRackCluster(): Promise<RackCluster> {
       if (record !== undefined) {
         await stopProcess(record, { signal: "SIGKILL" });
       }
+    },
+    untilAlone: async () => {
+      await waitUntil({
+        what: "one broker that knows no other",
+        deadlineMs: 110_000,
+        check: async () => (await brokersAt(first.port)) === 1,
+      });
     },
     startSecond: async () => {
       start(second);
