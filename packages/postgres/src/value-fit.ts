@@ -84,7 +84,8 @@ const keptBytes: ReadonlyMap<string, number> = new Map([
 ]);
 
 function holdsBytes(type: string, text: string): boolean {
-  return Buffer.byteLength(text) <= (keptBytes.get(type) ?? Number.POSITIVE_INFINITY);
+  const kept = keptBytes.get(type);
+  return kept === undefined || Buffer.byteLength(text) <= kept;
 }
 
 /** Whether a text has spaces, and nothing else, after as many characters as its column keeps. PostgreSQL refuses every other text that is too long. */
