@@ -79,7 +79,8 @@ export function pendingTables(
       continue;
     }
     if (event.table === null) {
-      if (event.kind === "row" && !isLeftOut) {
+      // Any other envelope says by a row without a table that it is none: a message that an outbox router took out of its table.
+      if (event.kind === "row" && event.envelope === "none" && !isLeftOut) {
         throw rowWithoutTable(event);
       }
       continue;

@@ -1,4 +1,4 @@
-import type { CdcEvent, SchemaSeen } from "@cdckit/decode";
+import { type CdcEvent, createDecoder, type SchemaSeen } from "@cdckit/decode";
 import { expect, test } from "vitest";
 import type { PostgresClient } from "./options.ts";
 import { postgres } from "./postgres.ts";
@@ -61,7 +61,7 @@ test("a row, and a tombstone, of which nothing says the table is refused with th
     const events = [event as CdcEvent]; // what the sink reads of it
     return sink.apply({ assignment, events, nextOffset: 8n, ...(isLeftOut ? { leftOut: new Set(events) } : {}) });
   };
-  const row = { kind: "row", table: null, row: { id: 1 }, key: { id: 1 }, record };
+  const row = { kind: "row", envelope: "none", table: null, row: { id: 1 }, key: { id: 1 }, record };
   const tombstone = { kind: "tombstone", table: null, key: { id: 1 }, record };
   for (const event of [row, tombstone]) {
     await expect(apply(event)).rejects.toMatchObject({
@@ -69,5 +69,32 @@ test("a row, and a tombstone, of which nothing says the table is refused with th
       message: expect.stringMatching(/__signals\[0\] offset 7 .*decoder\.topics\["__signals"\]\.table/),
     });
     await expect(apply(event, true)).rejects.toMatchObject({ code: "unavailable" }); // it goes on to move the checkpoint
+  }
+});
+
+test("a message of an outbox is no row of a table, and is passed: a hint could not name its table either", async () => {
+  const pool = { connect: () => Promise.reject(new Error("not used")), end: async () => {} };
+  const sink = postgres({ pool, delivery: "at-least-once" });
+  const assignment = { topic: "outbox.event.order", partition: 0, epoch: 1 };
+  await sink.claim("g", [assignment]);
+  const decoder = createDecoder({ topics: { [assignment.topic]: { table: { name: "orders" } } } });
+  const headers: readonly [string, Buffer][] = [["id", Buffer.from("6f0f0d1e-9f0b-4a53-9f39-0d8f3a1f3d11")]];
+  for (const value of [
+    `{"total":1}`,
+    `{"specversion":"1.0","id":"1","source":"/shop","type":"OrderPlaced","iodebeziumop":"c","data":{"total":1}}`,
+  ]) {
+    const record = {
+      topic: assignment.topic,
+      partition: 0,
+      offset: 7n,
+      timestamp: 1n,
+      key: Buffer.from(`"9"`),
+      value: Buffer.from(value),
+      headers,
+    };
+    const events = await decoder.decode(record);
+    expect(events).toMatchObject([{ kind: "row", table: null }]);
+    const applied = sink.apply({ assignment, events, nextOffset: 8n });
+    await expect(applied).rejects.toMatchObject({ code: "unavailable" }); // it goes on to move the checkpoint
   }
 });
