@@ -90,6 +90,13 @@ test("a tombstone of a topic that is called like a table of the sink is refused 
   expect(ofChanges.takes(ofMany)).toBe(false);
 });
 
+test("a tombstone among messages of an outbox is no delete, also if their topic is called like a table of the sink", () => {
+  const { takes } = takerOf(["orders"]);
+  const record = { topic: "outbox.event.orders" };
+  takes({ kind: "row", envelope: "outbox", table: null, record });
+  expect(takes({ kind: "tombstone", table: { schema: "event", name: "orders" }, record })).toBe(false);
+});
+
 test("a tombstone after a delete that is a row is no delete", () => {
   const { takes } = takerOf(["orders"]);
   takes({ ...flattened, op: "create", table: { name: "orders" } });

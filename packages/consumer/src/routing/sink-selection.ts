@@ -18,7 +18,7 @@ interface SeenRows {
   isBareTaken: boolean;
   /** It leaves such rows out. */
   isBareLeftOut: boolean;
-  /** It leaves changes in an envelope out: a tombstone comes after their delete, and is none. */
+  /** It leaves changes in an envelope out, of which a tombstone comes after their delete, and is none; or messages of an outbox, which no tombstone deletes. */
   isChangeLeftOut: boolean;
   /** Deletes of such rows are rows themselves: a tombstone comes after one, and is none. */
   hasBareDeletes: boolean;
@@ -115,7 +115,7 @@ export class LeftOutChoice {
     if (event.kind === "tombstone") {
       return isNamedByTopic(event);
     }
-    if (event.kind !== "row" && event.kind !== "change") {
+    if ((event.kind !== "row" && event.kind !== "change") || event.table === null) {
       return false;
     }
     const isBare = isBareRow(event);
@@ -125,9 +125,9 @@ export class LeftOutChoice {
   }
 }
 
-/** Of which a tombstone may be the only delete. */
+/** Of which a tombstone may be the only delete. A row without a table, such as a message of an outbox, is no row of one. */
 function isBareRow(event: ChangeEvent | RowEvent): boolean {
-  return event.kind === "row" || event.envelope === "flattened";
+  return event.kind === "row" ? event.table !== null : event.envelope === "flattened";
 }
 
 /** Neither a header nor a hint says its table. */
