@@ -319,7 +319,7 @@ export class ConsumerEngine {
     }
   }
 
-  /** The client need not fetch what is at work, held, or being claimed by a sink. */
+  /** The client need not fetch what is at work, paused, or being claimed by a sink. */
   #watched({ assignment, ledger, startedAt, isLocated }: HeldPartition): WatchedPartition {
     const isAtWork = ledger.inFlight > 0 || this.#pauses.isPaused(assignment) || this.#dispatcher?.hasWork(assignment) === true;
     return { assignment, handledTo: ledger.watermark, startedAt: isLocated ? startedAt : null, isAtWork };

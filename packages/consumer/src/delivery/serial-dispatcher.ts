@@ -49,7 +49,7 @@ export class SerialDispatcher implements Dispatcher {
     this.#inProgress.set(runner, finished);
     this.#inMemory.add(batch);
     this.#inFlightBytes.add(batch);
-    this.#holdIfFull();
+    this.#pauseIfFull();
     return finished;
   }
 
@@ -107,11 +107,11 @@ export class SerialDispatcher implements Dispatcher {
   #release(batch: FetchedBatch): void {
     if (this.#inMemory.delete(batch)) {
       this.#inFlightBytes.remove(batch);
-      this.#holdIfFull();
+      this.#pauseIfFull();
     }
   }
 
-  #holdIfFull(): void {
+  #pauseIfFull(): void {
     this.#parts.pauseAll(this.#inFlightBytes.isFull);
   }
 }
