@@ -174,7 +174,7 @@ const reasons: Readonly<Record<string, string>> = {
 /** The same of states that have several reasons, by what PostgreSQL names. */
 function reasonByNames(state: string, { constraint }: PostgresRefusal["about"]): string | undefined {
   if (state === "23514" && constraint === undefined) {
-    return "the table has no partition for a row: create it, or a default one";
+    return "the table has no partition for a row (create it, or a default one), or is itself a partition, for other rows than this one";
   }
   return state === notAccepting && constraint !== undefined
     ? "the constraint is deferrable, and an upsert needs one over the key that is not"
