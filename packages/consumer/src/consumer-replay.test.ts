@@ -37,6 +37,7 @@ describe("from", () => {
     ["a time to come", { timestamp: nowMs + 1 }, []],
     ["offsets", { offsets: { t: { 0: 3n } } }, [3n, 4n, 5n]],
     ["offsets as a file has them", { offsets: { t: { "0": "5" } } }, [5n]],
+    ["an offset as files of a log are called", { offsets: { t: { 0: "00000000000000000005" } } }, [5n]],
     ["offsets of other topics", { offsets: { other: { 0: 3n } } }, [0n, 1n, 2n, 3n, 4n, 5n]],
   ] as const)("%s is where a group without a commit starts", async (_name, from, expected) => {
     const stage = setUp();

@@ -58,7 +58,7 @@ export function offsetOf(path: string, offset: unknown): bigint {
   const isOffset =
     (typeof offset === "bigint" && offset >= 0n && isInt64(offset)) ||
     (typeof offset === "number" && Number.isSafeInteger(offset) && offset >= 0) ||
-    (typeof offset === "string" && /^\d{1,19}$/.test(offset) && isInt64(BigInt(offset)));
+    (typeof offset === "string" && /^0*\d{1,19}$/.test(offset) && isInt64(BigInt(offset))); // files of a log are called 00000000000000000042
   if (!isOffset) {
     throw new ConsumerError(
       "invalid-option",
