@@ -73,6 +73,7 @@ describe("consumer options", () => {
     ["failure.deadLetterTopic", { failure: { poison: "park-key", deadLetterTopic: "t" } }],
     ["failure.deadLetterTopic", { topics: [/^t/], failure: { poison: "dead-letter", deadLetterTopic: "t.dead" } }],
     ["failure.maxParkedKeys", { failure: { maxParkedKeys: 5 } }],
+    ["parks no key", { failure: { poison: "dead-letter", deadLetterTopic: "d", maxParkedKeys: 5 } }],
     ["groupid", { groupid: "typo" }],
     ["decoder.vaules", { decoder: { vaules: {} } }],
     ["registry", { decoder: { schemas: {} } }],

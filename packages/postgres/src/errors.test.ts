@@ -63,7 +63,9 @@ describe("what PostgreSQL refuses", () => {
 
   test("says that a partitioned table has no partition for a row, of which PostgreSQL names no constraint", () => {
     const error = Object.assign(databaseError("23514"), { constraint: undefined });
-    expect(fromStatement(error, "writing").message).toContain("the table has no partition for a row (create it, or a default one), or is itself");
+    expect(fromStatement(error, "writing").message).toContain(
+      "the table has no partition for a row (create it, or a default one), or is itself",
+    );
   });
 
   test.each([

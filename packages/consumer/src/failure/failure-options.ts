@@ -97,7 +97,7 @@ export interface FailureOptions {
    */
   readonly breaker?: BreakerOptions | false;
   /**
-   * With `"park-key"`: if more keys than this are parked, the consumer halts.
+   * With `"park-key"`, and refused without it: if more keys than this are parked, the consumer halts.
    * @default 1_000
    */
   readonly maxParkedKeys?: number;
@@ -258,6 +258,12 @@ function deadLetterTopicOf(
       );
     }
     return null;
+  }
+  if (poison === "dead-letter" && maxParkedKeys !== undefined) {
+    throw new ConsumerError(
+      "invalid-option",
+      'failure.maxParkedKeys has nothing to do while failure.poison is "dead-letter", which parks no key; set poison to "park-key", or leave maxParkedKeys out',
+    );
   }
   if (!isName) {
     throw new ConsumerError(
