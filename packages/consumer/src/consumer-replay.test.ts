@@ -45,6 +45,21 @@ describe("from", () => {
     expect((await read(stage, { from: "earliest" }, "another")).seen.length).toBe(6);
   });
 
+  test.each([
+    ["seconds", nowMs / 1_000, 6],
+    ["microseconds", BigInt(nowMs) * 1_000n, 0],
+    [null, 0, 6],
+    [null, new Date("1973-04-01"), 6],
+    [null, new Date("2100-01-01"), 0],
+  ] as const)("a time that looks like %s is warned of, and read as it is", async (unit, timestamp, count) => {
+    const warnings: string[] = [];
+    const logger: Logger = { debug: () => {}, info: () => {}, warn: (_, text) => void warnings.push(String(text)), error: () => {} };
+    const { seen } = await read(setUp(), { from: { timestamp }, logger });
+    expect(seen.length).toBe(count);
+    const ofUnit = warnings.filter((text) => text.startsWith("from.timestamp"));
+    expect(ofUnit).toEqual(unit === null ? [] : [expect.stringContaining(`looks like ${unit}`)]);
+  });
+
   test("an invalid value is named", () => {
     for (const from of [
       "first",

@@ -4,7 +4,7 @@ import { writtenTopics } from "./failure/written-topics.ts";
 import type { Waits } from "./observe/waits.ts";
 import type { ResolvedConsumerOptions } from "./options.ts";
 import { refuseWhatItCannot } from "./session-needs.ts";
-import { startPositionAt } from "./start-position.ts";
+import { doubtedUnit, startPositionAt } from "./start-position.ts";
 import { connectPatiently } from "./startup.ts";
 
 export interface JoinParts {
@@ -83,10 +83,15 @@ export class GroupConnection {
   async #join({ sink, startAt, over, isOver, joined, failed }: JoinParts): Promise<void> {
     const { driver, groupId, topics, logger, failure, clock } = this.#options;
     const { signal } = this.#abort;
+    const from = startPositionAt(this.#options.from, clock.wallMs());
+    const doubt = doubtedUnit(from);
+    if (doubt !== null) {
+      logger.warn({ groupId }, doubt);
+    }
     const subscription: Subscription = {
       groupId,
       topics,
-      from: startPositionAt(this.#options.from, clock.wallMs()),
+      from,
       isFromGiven: this.#options.isFromGiven,
       logger,
       signal,

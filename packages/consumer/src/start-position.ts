@@ -48,6 +48,29 @@ export function startPositionAt(start: ResolvedStart, wallMs: number): StartPosi
   return typeof start === "object" && "agoMs" in start ? { timestamp: BigInt(Math.max(0, Math.trunc(wallMs - start.agoMs))) } : start;
 }
 
+/** Between 1970-01-02 and 1973-03-03 in milliseconds: no topic is that old. In seconds, it is between 1973 and 5138. */
+const secondsRange = [10n ** 8n, 10n ** 11n] as const;
+/** After the year 5138 in milliseconds. In microseconds, it is after 1973. */
+const leastMicros = 10n ** 14n;
+
+/**
+ * What to warn of: a number of another unit is a time, too, and would be read from the first record, or past the last one, without a word. Null if
+ * the time may be meant. Zero is: it stands for the beginning.
+ */
+export function doubtedUnit(start: StartPosition): string | null {
+  if (typeof start !== "object" || !("timestamp" in start)) {
+    return null;
+  }
+  const { timestamp } = start;
+  const [from, to] = secondsRange;
+  const isSeconds = timestamp >= from && timestamp < to;
+  if (!isSeconds && timestamp < leastMicros) {
+    return null;
+  }
+  const [unit, where] = isSeconds ? ["seconds", "at their first record"] : ["microseconds, or nanoseconds", "at their end"];
+  return `from.timestamp is in milliseconds since the epoch, and ${timestamp} looks like ${unit}: partitions without a commit start ${where}`;
+}
+
 /** Kafka keeps offsets, and times in milliseconds, in 64 bits with a sign: a client fails at a higher one, in words of its own. */
 function isInt64(value: bigint): boolean {
   return BigInt.asIntN(64, value) === value;
