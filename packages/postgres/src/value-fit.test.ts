@@ -36,6 +36,11 @@ test.each<[string, readonly unknown[], readonly unknown[]]>([
     ["2024-01-01T10:11:12Z", "2024-01-01T10:11:12.120000+02:00", "0044-03-15T00:00:00.1 BC", new Date(120)],
     ["2024-01-01T10:11:12.123Z", "0044-03-15T00:00:00.001 BC", new Date(123)],
   ],
+  [
+    "interval",
+    ["P1DT1.50S", "PT1.125H", "1.125 days", "1 day 00:00:01.25", "1.25", 1_010_000, -10_000n, null],
+    ["PT1.125S", "PT1.1256H", "00:00:01.125", "@ 1.125 secs", "00:00:01.125 ago", 1_001_000, -1_000n],
+  ],
   ["numeric[]", [["1.2", null, ["1.23"]]], [["1.2", ["1.234"]]]],
 ])("a column of %s with a scale of 2 takes what it can keep as it is", (type, held, not) => {
   const holds = (value: unknown): boolean => holdsValue({ type, maxScale: 2 }, value);
@@ -49,6 +54,7 @@ test("texts of many zeros are looked at in no time that grows with their square"
   expect(["real", "double precision"].map((type) => holdsValue({ type }, `1${zeros}1.5`))).toEqual([true, true]); // no finite number
   expect(holdsValue({ type: "double precision" }, `0.1${zeros}1`)).toBe(false);
   expect(missingForm("numeric", `${zeros}x`)).toBe("number");
+  expect(holdsValue({ type: "interval", maxScale: 2 }, `.${zeros}${" ".repeat(300_000)}-`)).toBe(true);
   const held = [`1.${zeros}1`, `${zeros}x`, `.${zeros}`, `${zeros}5`].map((text) =>
     holdsValue({ type: "numeric", maxScale: 2, maxWhole: 3 }, text),
   );

@@ -95,10 +95,19 @@ export function losesSpaces(keptLength: number | null, value: unknown): boolean 
   );
 }
 
-/** A number in a column of intervals is in microseconds: its seconds, as a text. */
+/**
+ * Of a value in a column of intervals its seconds, as a text: a number is in microseconds. A tenth of every longer unit is whole seconds, so that
+ * `PT1.5H` has no digits of them.
+ */
 function secondsOf(type: string, value: unknown): unknown {
-  const isMicros = type === "interval" && (typeof value === "bigint" || Number.isSafeInteger(value));
-  return isMicros
+  if (type !== "interval") {
+    return value;
+  }
+  if (typeof value === "string") {
+    const [, digits = "", unit = ""] = /\.(\d+)\s*([a-z]?)/i.exec(value) ?? [];
+    return `0.${/[ymwdh]/i.test(unit) ? digits.slice(1) : digits}`;
+  }
+  return typeof value === "bigint" || Number.isSafeInteger(value)
     ? `0.${String(BigInt(value as bigint | number) % 1_000_000n)
         .replace("-", "")
         .padStart(6, "0")}`
