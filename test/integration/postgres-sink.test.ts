@@ -844,6 +844,16 @@ describe("tables", () => {
     ["money", "1234.567", "more digits after the point than the 2 that it keeps: alter the column to numeric,"],
     ["interval(0)", "PT6.7S", "more digits after the point than the 0 that it keeps: alter the column to interval without a scale,"],
     ["interval(3)", 1_000_001, "more digits after the point than the 3 that it keeps: alter the column to interval without a scale,"],
+    [
+      "interval year to month",
+      "P1Y2M3D",
+      "parts that are smaller than the fields that it keeps: alter the column to interval without fields,",
+    ],
+    [
+      "interval hour to minute[]",
+      ["PT4H5M6S"],
+      "parts that are smaller than the fields that it keeps: alter the column to interval[] without fields,",
+    ],
     ["name", "n".repeat(64), "a text with more bytes than it keeps: alter the column to text"],
     ['"char"', "é", "a text with more bytes than it keeps: alter the column to text"],
     [

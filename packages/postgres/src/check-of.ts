@@ -12,10 +12,10 @@ import type { TableColumn, Target } from "./table-columns.ts";
 export function checkOf(
   target: Target,
   name: string,
-  { type, maxScale, keptLength }: Pick<TableColumn, "type" | "maxScale" | "keptLength">,
+  { type, maxScale, keptLength, keptUnits }: Pick<TableColumn, "type" | "maxScale" | "keptLength" | "keptUnits">,
 ): (value: unknown) => void {
   const items = itemType(type);
-  const column = { type, maxScale };
+  const column = { type, maxScale, keptUnits };
   const refusesNumbers = isTime(items);
   const refusesTexts = items === "bytea";
   const refusesOffsets = /^(time|timestamp) without time zone$/.test(items);
@@ -111,10 +111,11 @@ function unfit(
   const array = type.endsWith("[]") ? "[]" : "";
   const [found, wider] =
     maxScale === null ? misfitOf(items, value) : [`more digits after the point than the ${maxScale} that it keeps`, withoutScale(items)];
-  const isScale = maxScale !== null && items !== "money";
+  const without =
+    items === "interval" && maxScale === null ? " without fields" : maxScale !== null && items !== "money" ? " without a scale" : "";
   return new PostgresSinkError(
     "schema-mismatch",
-    `${quoteTable(target)}: the column ${quoteName(name)} is ${type}, and a row has ${found}: alter the column to ${wider}${array}${isScale ? " without a scale" : ""}` +
+    `${quoteTable(target)}: the column ${quoteName(name)} is ${type}, and a row has ${found}: alter the column to ${wider}${array}${without}` +
       `${wider === "text" ? "" : ", or let the sink widen it (widen: true)"}`,
   );
 }
@@ -122,6 +123,9 @@ function unfit(
 function misfitOf(items: string, value: unknown): readonly [found: string, wider: string] {
   if (items === "name" || items === '"char"') {
     return ["a text with more bytes than it keeps", "text"];
+  }
+  if (items === "interval") {
+    return ["parts that are smaller than the fields that it keeps", items];
   }
   if (items === "date") {
     return ["a time of day", "timestamp"];

@@ -11,6 +11,7 @@ const columns: TableColumns = new Map([
       type: "bigint",
       maxLength: null,
       keptLength: null,
+      keptUnits: null,
       maxScale: null,
       maxWhole: null,
       isDomain: false,

@@ -21,6 +21,8 @@ export interface TableColumn {
    * another type.
    */
   readonly maxScale: number | null;
+  /** How many units an `interval year to month` keeps, of years, months, days, hours and minutes; null if all, or of another type. */
+  readonly keptUnits: number | null;
   /** How many digits before the point a `numeric` takes, items of an array as well; null if any number, or of another type. */
   readonly maxWhole: number | null;
   /** The column's own type is a domain, which no other type takes the place of. */
@@ -57,6 +59,10 @@ export async function columnsOf(statements: Statements, target: Target, plainTex
       // The low 16 bits, of which all are set if nothing was said. The high ones say which fields are kept.
       "when type in ('interval'::regtype, 'interval[]'::regtype) and atttypmod >= 0 and atttypmod & 65535 < 65535 then atttypmod & 65535 " +
       "when type in ('money'::regtype, 'money[]'::regtype) then scale(0::money::numeric) end as max_scale, " + // lc_monetary decides
+      // Each field has a bit, and the smallest one decides: those of seconds, minutes, hours, days, months and years.
+      "case when type in ('interval'::regtype, 'interval[]'::regtype) and atttypmod >= 0 and atttypmod >> 16 & 4096 = 0 then case " +
+      "when atttypmod >> 16 & 2048 > 0 then 5 when atttypmod >> 16 & 1024 > 0 then 4 when atttypmod >> 16 & 8 > 0 then 3 " +
+      "when atttypmod >> 16 & 2 > 0 then 2 else 1 end end as kept_units, " +
       "case when type in ('numeric'::regtype, 'numeric[]'::regtype) and atttypmod > 4 and (atttypmod - 4) & 1024 = 0 " +
       "then ((atttypmod - 4) >> 16) - ((atttypmod - 4) & 2047) end as max_whole from under join pg_type on oid = type " +
       "where typtype <> 'd' order by attnum",
@@ -70,6 +76,7 @@ export async function columnsOf(statements: Statements, target: Target, plainTex
         maxLength: bound(row["max_length"]),
         keptLength: bound(row["kept_length"]),
         maxScale: bound(row["max_scale"]),
+        keptUnits: bound(row["kept_units"]),
         maxWhole: bound(row["max_whole"]),
         isDomain: row["is_domain"] === true,
         isGenerated: row["generated"] !== "",

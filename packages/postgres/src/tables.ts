@@ -211,7 +211,9 @@ export class Tables {
         return isOfKey(name, rows) ? [] : [`add column if not exists ${quoteName(name)} ${newTypeOf(column)}${defaultOf(column)}`];
       }
       const isAltered = this.#options.widen && !there.isGenerated && !there.isDomain;
-      const wider = isAltered ? (widerType(there.type, column.type) ?? (there.maxScale === null ? null : withoutScale(there.type))) : null;
+      const wider = isAltered
+        ? (widerType(there.type, column.type) ?? (there.maxScale === null && there.keptUnits === null ? null : withoutScale(there.type)))
+        : null;
       const isWideEnough =
         wider === null || (isWidenedByValue(there.type, wider) && rows.every(({ row, key }) => holdsValue(there, (row ?? key)[name])));
       return isWideEnough ? [] : [`alter column ${quoteName(name)} type ${wider}${conversionOf(quoteName(name), there.type, wider)}`];

@@ -48,6 +48,18 @@ test.each<[string, readonly unknown[], readonly unknown[]]>([
   expect(not.filter(holds)).toEqual([]);
 });
 
+test.each<[keptUnits: number, held: readonly unknown[], not: readonly unknown[]]>([
+  [1, ["P2Y", "P1Y12M", "P0D", 0, null], ["P1Y2M", "P1D", 1]],
+  [2, ["P1Y2M", "P1Y2M0DT0H0M0.000000S", "1 year 2 mons"], ["P1Y2M3D", "PT4H"]],
+  [3, ["P1Y2M3D", "P1W", 0n], ["P1DT4H", "P0.5D", 86_400_000_000]],
+  [4, ["P1DT4H", "PT120M", 7_200_000_000], ["PT4H5M", "PT1.5H", 60_000_000n]],
+  [5, ["PT4H-5M", -60_000_000], ["PT5M6S", "PT0.001S", 1]],
+])("a column of intervals that keeps %d units takes what it can keep as it is", (keptUnits, held, not) => {
+  const holds = (value: unknown): boolean => holdsValue({ type: "interval", keptUnits }, value);
+  expect(held.filter((value) => !holds(value))).toEqual([]);
+  expect(not.filter(holds)).toEqual([]);
+});
+
 test("texts of many zeros are looked at in no time that grows with their square", () => {
   const zeros = "0".repeat(300_000);
   const before = process.cpuUsage();
@@ -55,6 +67,7 @@ test("texts of many zeros are looked at in no time that grows with their square"
   expect(holdsValue({ type: "double precision" }, `0.1${zeros}1`)).toBe(false);
   expect(missingForm("numeric", `${zeros}x`)).toBe("number");
   expect(holdsValue({ type: "interval", maxScale: 2 }, `.${zeros}${" ".repeat(300_000)}-`)).toBe(true);
+  expect(holdsValue({ type: "interval", keptUnits: 2 }, `P${zeros}`)).toBe(true);
   const held = [`1.${zeros}1`, `${zeros}x`, `.${zeros}`, `${zeros}5`].map((text) =>
     holdsValue({ type: "numeric", maxScale: 2, maxWhole: 3 }, text),
   );

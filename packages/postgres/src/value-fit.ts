@@ -1,3 +1,5 @@
+import { losesUnits } from "./interval-units.ts";
+
 /** Integers of a column are at least minus this, and less than this. */
 export const integerBounds: ReadonlyMap<string, number> = new Map([
   ["smallint", 2 ** 15],
@@ -24,18 +26,25 @@ interface Bounds {
   readonly maxLength?: number | null;
   readonly maxScale?: number | null;
   readonly maxWhole?: number | null;
+  readonly keptUnits?: number | null;
 }
 
 /**
  * Whether a column takes a value as it is, as far as its range, its length and its scale say. PostgreSQL would round the digits that a float, or a
  * `numeric(10,2)`, does not keep, and cut the time of day off for a date, without a word.
  */
-export function holdsValue({ type, maxLength = null, maxScale = null, maxWhole = null }: Bounds, value: unknown): boolean {
+export function holdsValue(
+  { type, maxLength = null, maxScale = null, maxWhole = null, keptUnits = null }: Bounds,
+  value: unknown,
+): boolean {
   if (Array.isArray(value)) {
-    const items = { type: itemType(type), maxScale, maxWhole };
+    const items = { type: itemType(type), maxScale, maxWhole, keptUnits };
     return value.every((item) => holdsValue(items, item));
   }
   if ((maxScale !== null && scaleOf(secondsOf(type, value)) > maxScale) || (maxWhole !== null && wholeDigitsOf(value) > maxWhole)) {
+    return false;
+  }
+  if (keptUnits !== null && losesUnits(keptUnits, value)) {
     return false;
   }
   if (typeof value === "string") {

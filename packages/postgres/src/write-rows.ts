@@ -98,13 +98,14 @@ function rowIncomplete(target: Target, columns: TableColumns, row: Columns | und
 
 function arraysOf(target: Target, names: readonly string[], rows: readonly Columns[], columns: TableColumns): (string | null)[][] {
   return names.map((name) => {
-    const { type, hasPlainTexts, maxScale, keptLength } = columns.get(name) ?? {
+    const { type, hasPlainTexts, maxScale, keptLength, keptUnits } = columns.get(name) ?? {
       type: "text",
       hasPlainTexts: true,
       maxScale: null,
       keptLength: null,
+      keptUnits: null,
     };
-    const check = checkOf(target, name, { type, maxScale, keptLength });
+    const check = checkOf(target, name, { type, maxScale, keptLength, keptUnits });
     return rows.map((row) => {
       check(row[name]);
       return valueText(row[name], type, hasPlainTexts);
