@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createConsumer } from "./consumer.ts";
 import type { Logger } from "./observe/logger.ts";
 import type { ConsumerOptions } from "./options.ts";
-import { resolveStartOption, startPositionAt } from "./start-position.ts";
+import { doubtedUnit, resolveStartOption, startPositionAt } from "./start-position.ts";
 
 const nowMs = 1_700_000_000_000;
 
@@ -58,6 +58,10 @@ describe("from", () => {
     expect(seen.length).toBe(count);
     const ofUnit = warnings.filter((text) => text.startsWith("from.timestamp"));
     expect(ofUnit).toEqual(unit === null ? [] : [expect.stringContaining(`looks like ${unit}`)]);
+  });
+
+  test("a duration back from a clock of one's own that begins near 1970 is not doubted", () => {
+    expect(doubtedUnit(resolveStartOption({ ago: "1s" }))).toBe(null);
   });
 
   test("an invalid value is named", () => {

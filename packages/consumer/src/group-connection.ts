@@ -83,15 +83,14 @@ export class GroupConnection {
   async #join({ sink, startAt, over, isOver, joined, failed }: JoinParts): Promise<void> {
     const { driver, groupId, topics, logger, failure, clock } = this.#options;
     const { signal } = this.#abort;
-    const from = startPositionAt(this.#options.from, clock.wallMs());
-    const doubt = doubtedUnit(from);
+    const doubt = doubtedUnit(this.#options.from);
     if (doubt !== null) {
       logger.warn({ groupId }, doubt);
     }
     const subscription: Subscription = {
       groupId,
       topics,
-      from,
+      from: startPositionAt(this.#options.from, clock.wallMs()),
       isFromGiven: this.#options.isFromGiven,
       logger,
       signal,

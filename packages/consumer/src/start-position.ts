@@ -57,7 +57,7 @@ const leastMicros = 10n ** 14n;
  * What to warn of: a number of another unit is a time, too, and would be read from the first record, or past the last one, without a word. Null if
  * the time may be meant. Zero is: it stands for the beginning.
  */
-export function doubtedUnit(start: StartPosition): string | null {
+export function doubtedUnit(start: ResolvedStart): string | null {
   if (typeof start !== "object" || !("timestamp" in start)) {
     return null;
   }
