@@ -15,7 +15,7 @@ export function losesUnits(keptUnits: number, value: unknown): boolean {
       ? isoForm
           .exec(value)
           ?.slice(1)
-          .map((part = "0") => Number(part))
+          .map((part: string | undefined) => Number(part ?? 0))
       : undefined;
   const [years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = parts ?? [];
   const isNumber = typeof value === "bigint" || typeof value === "number";
