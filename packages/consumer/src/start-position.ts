@@ -51,7 +51,7 @@ export function startPositionAt(start: ResolvedStart, wallMs: number): StartPosi
 /** Between 1970-01-02 and 1973-03-03 in milliseconds: no topic is that old. In seconds, it is between 1973 and 5138. */
 const secondsRange = [10n ** 8n, 10n ** 11n] as const;
 /** After the year 5138 in milliseconds. In microseconds, it is after 1973. */
-const leastMicros = 10n ** 14n;
+const minMicros = 10n ** 14n;
 
 /**
  * What to warn of: a number of another unit is a time, too, and would be read from the first record, or past the last one, without a word. Null if
@@ -64,7 +64,7 @@ export function doubtedUnit(start: ResolvedStart): string | null {
   const { timestamp } = start;
   const [from, to] = secondsRange;
   const isSeconds = timestamp >= from && timestamp < to;
-  if (!isSeconds && timestamp < leastMicros) {
+  if (!isSeconds && timestamp < minMicros) {
     return null;
   }
   const [unit, where] = isSeconds ? ["seconds", "at their first record"] : ["microseconds, or nanoseconds", "at their end"];
