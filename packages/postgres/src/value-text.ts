@@ -15,8 +15,7 @@ export function valueText(value: unknown, type: string, isPlain = false): string
     case "string":
       return textText(value, type, isPlain);
     case "boolean":
-      // PostgreSQL's own cast to a text writes the word. A column of one character, which flags have, takes only its first one.
-      return isJson(type) || type === "text" ? String(value) : isBits(type) ? String(Number(value)) : value ? "t" : "f";
+      return isJson(type) ? String(value) : isBits(type) ? String(Number(value)) : value ? "t" : "f";
     case "number":
     case "bigint":
       return type === "interval" ? `${value} microseconds` : numberText(value);
