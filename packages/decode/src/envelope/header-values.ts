@@ -38,9 +38,9 @@ export function scalarIn(bytes: Uint8Array, scope: HeaderScope): string | number
 }
 
 /**
- * The other key of a primary-key change, or null if the record is not part of one. A key with a schema is read with it, and a key without one as the
- * key of a record in JSON. A header that is
- * not a JSON object, or that contradicts its schema or the hints, gives its plain text, so that the record still counts as part of a key change.
+ * The other key of a primary-key change, or null if the record is not part of one. A key with a schema is read with it, and a key without one
+ * as the key of a record in JSON. A header that is not a JSON object, or that contradicts its schema or the hints, gives its plain text, so that
+ * the record still counts as part of a key change.
  */
 export function keyChangeOf(headers: RecordHeaders, scope: EnvelopeScope): KeyChange | null {
   const newKey = keyIn(headers, "__debezium.newkey", scope);

@@ -132,8 +132,8 @@ export function withUnread(
 }
 
 function unknownMembers(transaction: unknown): Columns | null {
-  const others = isBlock(transaction) ? Object.entries(transaction).filter(([name]) => !transactionMembers.has(name)) : [];
-  return others.length === 0 ? null : Object.fromEntries(others);
+  const names = isBlock(transaction) ? Object.keys(transaction).filter((name) => !transactionMembers.has(name)) : [];
+  return names.length === 0 ? null : Object.fromEntries(names.map((name) => [name, (transaction as Block)[name]])); // only a block has names
 }
 
 export function isBlock(value: unknown): value is Block {

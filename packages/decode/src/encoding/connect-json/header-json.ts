@@ -16,6 +16,9 @@ export function readHeaderJson(bytes: Uint8Array, values: ResolvedValueOptions, 
   const { maxDepth } = limits;
   checkJsonCost(bytes, 0, bytes.length, limits);
   const value = parseJson(bytes, 0, bytes.length, { maxDepth });
+  if (typeof value === "string") {
+    return value; // most headers are text, and text needs no reader
+  }
   const options: CompileOptions = { values, limits, plan: readEverything, codeGeneration: false };
   if (!isJsonObject(value) || !Object.hasOwn(value, "schema") || !Object.hasOwn(value, "payload")) {
     return withoutSchema(value, options, hints);
