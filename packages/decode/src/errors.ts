@@ -22,12 +22,9 @@ export type DecodeErrorCode =
   | "schema-not-found"
   /** The message names a schema, but the decoder has no schema source. */
   | "schema-source-missing"
-  /** The registry could not be asked: network error, time-out, 5xx, 429. The only code that is worth a retry. */
+  /** The registry could not be asked: network error, time-out, redirect, 5xx, 429. The only code that is worth a retry. */
   | "schema-unavailable"
-  /**
-   * The registry refused the request (401, 403), or its answer was refused: a redirect, an answer that is too large, or one that is not a
-   * schema.
-   */
+  /** The registry refused the request (401, 403), or its answer was refused: one that is too large, or that is not a schema. */
   | "schema-refused"
   /** The text of the schema cannot be used. */
   | "schema-invalid"

@@ -40,7 +40,7 @@ export interface HttpAnswer {
 const maxErrorBodyBytes = 16_384;
 
 /**
- * One request to one address, bounded in time and in bytes. A redirect is refused and never followed. Resolves with the answer, whatever its
+ * One request to one address, bounded in time and in bytes. A redirect is never followed. Resolves with the answer, whatever its
  * status. Rejects with a {@link RegistryError} if there is no answer that can be used.
  */
 export async function sendRequest(endpoint: Endpoint, question: Question, limits: HttpLimits, closed: AbortSignal): Promise<HttpAnswer> {
