@@ -1,4 +1,5 @@
 import type { Shape } from "../envelope.ts";
+import { lsnOf } from "./row-events.ts";
 
 const transactionFields: ReadonlySet<string> = new Set(["xid", "nextlsn", "lsn", "timestamp", "origin"]);
 
@@ -13,10 +14,10 @@ export function recogniseWal2json({ fields }: Shape): string | null {
   if (!fields.includes("action")) {
     return null;
   }
-  if (fields.includes("schema") && fields.includes("table") && (fields.some(isOfRow) || hasNoOthers(fields))) {
+  if (fields.includes("schema") && fields.includes("table") && (fields.some(isOfRow) || mayBeOwn(fields))) {
     return "fields action, schema and table";
   }
-  if (fields.includes("prefix") && fields.includes("content") && hasNoOthers(fields)) {
+  if (fields.includes("prefix") && fields.includes("content") && mayBeOwn(fields)) {
     return "fields action, prefix and content";
   }
   return fields.every((name) => name === "action" || transactionFields.has(name))
@@ -34,9 +35,23 @@ function isOfRow(name: string): boolean {
   return name === "columns" || name === "identity";
 }
 
-/** A log of who did what has an action, a schema and a table, too. If it also has columns of its own, its "T" truncates nothing. */
-function hasNoOthers(fields: readonly string[]): boolean {
-  return fields.every((name) => members.has(name));
+/** Whether a message without a row may be wal2json's. Its values decide, when it is opened. */
+function mayBeOwn(fields: readonly string[]): boolean {
+  return fields.includes("lsn") || fields.includes("nextlsn") || fields.every((name) => members.has(name));
+}
+
+const rowMembers: ReadonlySet<string> = new Set(["columns", "identity", "pk"]);
+
+/**
+ * Whether a truncate or a message is wal2json's own: it has no other members, or a position in PostgreSQL's log. A log of who did what has an
+ * action, a schema and a table, too. If it also has columns of its own (one of them may be called `columns`), its "T" truncates nothing.
+ */
+export function isOwnWithoutRow(value: Readonly<Record<string, unknown>>): boolean {
+  return (
+    lsnOf(value["lsn"]) !== undefined ||
+    lsnOf(value["nextlsn"]) !== undefined ||
+    Object.keys(value).every((name) => members.has(name) && (!rowMembers.has(name) || value[name] === null))
+  );
 }
 
 /** The members of a message. Format 1 is recognised only if a message has no others. */

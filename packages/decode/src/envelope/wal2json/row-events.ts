@@ -113,7 +113,8 @@ export function tableSource(source: Block, { schema, name }: TableName): Block {
   return fields;
 }
 
-function lsnOf(value: unknown): number | bigint | undefined {
+/** The number of an LSN in PostgreSQL's form (`0/16B3748`); undefined if the value is none. */
+export function lsnOf(value: unknown): number | bigint | undefined {
   const [, high, low] = /^([0-9A-Fa-f]{1,8})\/([0-9A-Fa-f]{1,8})$/.exec(textOrNull(value) ?? "") ?? [];
   if (high === undefined) {
     return undefined;

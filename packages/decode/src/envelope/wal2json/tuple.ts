@@ -15,6 +15,7 @@ import {
   transactionId,
   TransactionSource,
 } from "./row-events.ts";
+import { isOwnWithoutRow } from "./recognise.ts";
 import { listWith } from "../../list-with.ts";
 
 const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
@@ -42,12 +43,12 @@ export function openTuple(value: Block, origin: Origin): readonly CdcEvent[] | n
     }
     case "T": {
       const table = tableOf(value);
-      return table.name === ""
+      return table.name === "" || !isOwnWithoutRow(value)
         ? null
         : listWith(new Truncate(table, { source: tableSource(new TransactionSource(value), table), ts_ms: tsMs }, origin));
     }
     case "M":
-      return typeof value["prefix"] === "string"
+      return typeof value["prefix"] === "string" && isOwnWithoutRow(value)
         ? listWith(messageEvent(value["prefix"], value["content"], new TransactionSource(value), tsMs, origin))
         : null;
     default:
