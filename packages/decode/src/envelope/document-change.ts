@@ -120,7 +120,26 @@ const descriptionMembers: ReadonlySet<string> = new Set(["updatedFields", "remov
 export function withUnknownOf(description: unknown, origin: Origin): Origin {
   const all = isBlock(description) ? Object.entries(description) : [];
   const unknown = all.filter(([name, value]) => !descriptionMembers.has(name) && (value ?? null) !== null);
-  return unknown.length === 0 ? origin : origin.withExtra({ updateDescription: Object.fromEntries(unknown) });
+  if (unknown.length === 0) {
+    return origin;
+  }
+  const read = unknown.map(([name, value]) => [name, pathsOf(value, origin.scope)]);
+  return origin.withExtra({ updateDescription: Object.fromEntries(read) });
+}
+
+/** MongoDB's own connector writes the paths as the text of a document if its records have a schema. Text that is none stays as it is. */
+function pathsOf(value: unknown, scope: EnvelopeScope): unknown {
+  if (!isDocumentText(value)) {
+    return value;
+  }
+  try {
+    return documentValue(value, scope);
+  } catch (error) {
+    if (isDecodeError(error)) {
+      return value;
+    }
+    throw error;
+  }
 }
 
 const Description = plainConstructor(function (
