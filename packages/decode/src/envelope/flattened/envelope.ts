@@ -124,9 +124,14 @@ function sourceBlock(meta: Meta, table: TableName): Record<string, unknown> {
 /** Fields that describe the event, not its source. */
 const notOfSource: ReadonlySet<string> = new Set(["op", "deleted", "ts_ms", "ts_us", "ts_ns"]);
 
-function transactionBlock(meta: Meta): Readonly<Record<string, unknown>> | null {
-  const { transaction_id, transaction_total_order, transaction_data_collection_order } = meta;
-  return transaction_id === undefined || transaction_id === null
-    ? null
-    : { id: transaction_id, total_order: transaction_total_order, data_collection_order: transaction_data_collection_order };
+/** The kept fields of the transaction block, by their own names; null if none has a value. */
+function transactionBlock(meta: Meta): Record<string, unknown> | null {
+  let block: Record<string, unknown> | null = null;
+  for (const field of Object.keys(meta)) {
+    if (field.startsWith("transaction_") && (meta[field] ?? null) !== null) {
+      block ??= {};
+      setProperty(block, field.slice("transaction_".length), meta[field]);
+    }
+  }
+  return block;
 }
