@@ -259,4 +259,15 @@ describe("elsewhere", () => {
     observer.end();
     expect(String(stderr.read())).toMatch(/comparing, 2 of 4 rounds \(50%\), 0\.\d+\/s/);
   });
+
+  test("shows no rate of seconds that pass", () => {
+    const stderr = new PassThrough();
+    const { signal: interrupt } = new AbortController();
+    const observer = createTerminalObserver({ stdout: new PassThrough(), stderr, liveLine: false, env: {}, interrupt }, {}, now);
+    for (; nowMs <= 11_000; nowMs += 50) {
+      observer.observe(() => ({ phase: "soak", done: Math.floor(nowMs / 1_000), total: 30, unit: "s" }));
+    }
+    observer.end();
+    expect(String(stderr.read())).toMatch(/^soak, 5 of 30 s \(16%\), \d+ s left$/m);
+  });
 });

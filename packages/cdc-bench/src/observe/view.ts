@@ -40,10 +40,10 @@ export function viewLines(observation: Observation, pace: Pace, { columns, rows 
 
 /** The same in one line: for a narrow terminal, a pipe or a file. */
 export function plainLine(observation: Observation, pace: Pace): string {
-  const { phase, perSecond } = { ...observation, perSecond: pace.perSecond };
+  const perSecond = rateOf(observation, pace);
   const rate = perSecond === undefined ? undefined : `${rateText(perSecond)}/s`;
   const figures = [countText(observation), rate, leftText(pace), lagText(observation), latencyText(observation)];
-  return phase + joined(", ", figures);
+  return observation.phase + joined(", ", figures);
 }
 
 function joined(separator: string, parts: readonly (string | undefined)[]): string {
@@ -66,10 +66,18 @@ function progressLine(observation: Observation, pace: Pace): string {
   return `${bar} ${Math.floor(share * 100)}%  ${formatCount(done)} of ${totalText(observation, total)} ${unit}${joined("  ", [leftText(pace)])}`;
 }
 
-function rateLine({ unit = "records" }: Observation, { perSecond, rates }: Pace, room: number): string {
+/** Seconds that pass have no rate. */
+function rateOf({ unit }: Observation, { perSecond }: Pace): number | undefined {
+  return unit === "s" ? undefined : perSecond;
+}
+
+function rateLine(observation: Observation, pace: Pace, room: number): string {
+  const perSecond = rateOf(observation, pace);
   if (perSecond === undefined) {
     return "";
   }
+  const { unit = "records" } = observation;
+  const { rates } = pace;
   const text = `${rateText(perSecond)} ${unit}/s`;
   const cells = Math.max(0, room - text.length - 2);
   return rates.length < 2 ? text : `${text}  ${sparkline(rates.slice(-cells))}`;
