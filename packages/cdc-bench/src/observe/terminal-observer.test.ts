@@ -250,24 +250,24 @@ describe("elsewhere", () => {
   );
 
   test("shows a rate of less than one a second", () => {
-    const stderr = new PassThrough();
-    const { signal: interrupt } = new AbortController();
-    const observer = createTerminalObserver({ stdout: new PassThrough(), stderr, liveLine: false, env: {}, interrupt }, {}, now);
-    for (; nowMs <= 11_000; nowMs += 50) {
-      observer.observe(() => ({ phase: "comparing", done: Math.floor(nowMs / 4_000), total: 4, unit: "rounds" }));
-    }
-    observer.end();
-    expect(String(stderr.read())).toMatch(/comparing, 2 of 4 rounds \(50%\), 0\.\d+\/s/);
+    const lines = plainLines(() => ({ phase: "comparing", done: Math.floor(nowMs / 4_000), total: 4, unit: "rounds" }));
+    expect(lines).toMatch(/comparing, 2 of 4 rounds \(50%\), 0\.\d+\/s/);
   });
 
   test("shows no rate of seconds that pass", () => {
+    const lines = plainLines(() => ({ phase: "soak", done: Math.floor(nowMs / 1_000), total: 30, unit: "s" }));
+    expect(lines).toMatch(/^soak, 5 of 30 s \(16%\), \d+ s left$/m);
+  });
+
+  /** What is written of eleven seconds. */
+  function plainLines(observation: () => Observation): string {
     const stderr = new PassThrough();
     const { signal: interrupt } = new AbortController();
     const observer = createTerminalObserver({ stdout: new PassThrough(), stderr, liveLine: false, env: {}, interrupt }, {}, now);
     for (; nowMs <= 11_000; nowMs += 50) {
-      observer.observe(() => ({ phase: "soak", done: Math.floor(nowMs / 1_000), total: 30, unit: "s" }));
+      observer.observe(observation);
     }
     observer.end();
-    expect(String(stderr.read())).toMatch(/^soak, 5 of 30 s \(16%\), \d+ s left$/m);
-  });
+    return String(stderr.read());
+  }
 });
