@@ -3,7 +3,7 @@ import type { OpenWait } from "@cdckit/consumer";
 import { brokerText, type Place, settledOrLate } from "@cdckit/driver";
 import { askAgain } from "./ask-again.ts";
 import { assignPartitions, strategyName } from "./cooperative-sticky.ts";
-import { isUnanswered } from "./explain-failure.ts";
+import { isUnanswered, mayPass } from "./explain-failure.ts";
 import { fencedInstance, type GroupMember, type GroupMemberParts, type Identity } from "./group-member.ts";
 import { readAssignment, readSubscription, writeAssignment, writeSubscription } from "./group-protocol.ts";
 import type { Address } from "./link.ts";
@@ -250,8 +250,7 @@ export class ClassicMember implements GroupMember {
 
   /** Whether joining again may help. */
   #isPassing(error: unknown): boolean {
-    const found = codesOf(error);
-    return found.length > 0 ? found.every((code) => rejoins.has(code)) : isUnanswered(error);
+    return mayPass(error, rejoins);
   }
 
   async #failed(error: unknown): Promise<void> {

@@ -55,6 +55,12 @@ export function isUnanswered(error: unknown): boolean {
   return codesOf(error).length === 0 && !isRefusal(error) && (isOfConnection(error) || chainOf(error).some(isPlatformaticDriverError));
 }
 
+/** Whether the same may be asked again later: nobody has answered, or only with codes of these. */
+export function mayPass(error: unknown, passing: ReadonlySet<number>): boolean {
+  const found = codesOf(error);
+  return found.length === 0 ? isUnanswered(error) : found.every((code) => passing.has(code));
+}
+
 /** Whether the client could not write the request, or not read the answer: brokers that can be reached do not change that. */
 export function isMisread(error: unknown): boolean {
   return chainOf(error).some(({ name }) => name === "TypeError" || name === "RangeError");

@@ -5,9 +5,9 @@ import { maxBatchBytes, neededToWrite, placeOf } from "@cdckit/driver";
 import { askAgain } from "./ask-again.ts";
 import type { Cluster } from "./cluster.ts";
 import { PlatformaticDriverError } from "./errors.ts";
-import { isUnanswered } from "./explain-failure.ts";
+import { isUnanswered, mayPass } from "./explain-failure.ts";
 import type { Address } from "./link.ts";
-import { codes, codesOf, hasCodeOf, responseOf } from "./low-level-client.ts";
+import { codes, hasCodeOf, responseOf } from "./low-level-client.ts";
 import { type ClientRecord, toClientRecord } from "./outgoing.ts";
 import {
   coordinatorMoves,
@@ -101,7 +101,7 @@ export class RecordSender {
         this.#sequences.set(place, ((this.#sequences.get(place) ?? 0) + written) % sequencesOfPartition);
       }
       left = left.filter(({ topic, partition }) => !done.has(placeOf(topic, partition)));
-      const final = failures.find((failure) => !mayPass(failure));
+      const final = failures.find((failure) => !mayPass(failure, passing));
       if (final !== undefined || (left.length > 0 && performance.now() > deadline)) {
         throw (final ?? failures[0] ?? noLeader(left)) as Error;
       }
@@ -185,12 +185,6 @@ export class RecordSender {
     const ended = this.#cluster.closed;
     return askAgain(() => this.#cluster.metadata(topics), { mayPass: isUnanswered, deadline, pauseMs, ended });
   }
-}
-
-/** Whether the same records may be written later. */
-function mayPass(failure: unknown): boolean {
-  const found = codesOf(failure);
-  return found.length === 0 ? isUnanswered(failure) : found.every((code) => passing.has(code));
 }
 
 /** The partitions of a topic. */

@@ -9,7 +9,7 @@ import { byTopic } from "./by-topic.ts";
 import type { Cluster } from "./cluster.ts";
 import { mayBeSentAgain, toTopics } from "./commit-requests.ts";
 import { makeError } from "./errors.ts";
-import { isUnanswered } from "./explain-failure.ts";
+import { mayPass } from "./explain-failure.ts";
 import type { GroupMember } from "./group-member.ts";
 import { codes, codesOf } from "./low-level-client.ts";
 import type { ClientRecord } from "./outgoing.ts";
@@ -193,10 +193,7 @@ export class Transactions {
   #untilPassed<T>(transactionalId: string, ask: () => Promise<T>): Promise<T> {
     const { cluster, ended } = this.#parts;
     return askAgain(ask, {
-      mayPass: (error) => {
-        const found = codesOf(error);
-        return found.length === 0 ? isUnanswered(error) : found.every((code) => passing.has(code));
-      },
+      mayPass: (error) => mayPass(error, passing),
       deadline: performance.now() + requestDeadlineMs,
       pauseMs,
       ended,
