@@ -96,19 +96,16 @@ function rowIncomplete(target: Target, columns: TableColumns, row: Columns | und
   );
 }
 
+/** What a column is taken for that the table does not have. */
+const anyText = Object.freeze({ type: "text", hasPlainTexts: true, maxScale: null, keptLength: null, keptUnits: null });
+
 function arraysOf(target: Target, names: readonly string[], rows: readonly Columns[], columns: TableColumns): (string | null)[][] {
   return names.map((name) => {
-    const { type, hasPlainTexts, maxScale, keptLength, keptUnits } = columns.get(name) ?? {
-      type: "text",
-      hasPlainTexts: true,
-      maxScale: null,
-      keptLength: null,
-      keptUnits: null,
-    };
-    const check = checkOf(target, name, { type, maxScale, keptLength, keptUnits });
+    const column = columns.get(name) ?? anyText;
+    const check = checkOf(target, name, column);
     return rows.map((row) => {
       check(row[name]);
-      return valueText(row[name], type, hasPlainTexts);
+      return valueText(row[name], column.type, column.hasPlainTexts);
     });
   });
 }
