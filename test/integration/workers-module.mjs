@@ -57,7 +57,7 @@ async function makeConsumer(options, worker) {
       await pass(0);
     });
     // The last one is told to stop, because another one has failed, when it fails itself.
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, worker.number < worker.count ? 0 : 2_000);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, worker.number < worker.count ? 0 : 700);
     throw new Error("no database");
   }
   if (does === "opens, and waits") {
