@@ -456,9 +456,11 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     await harness.produce(old, lines(1, 2));
     await harness.createTopic(later, 1);
     await harness.produce(later, lines(0, 2));
-    await sink.until(({ records }) => records.length >= 4);
-    const seen = sink.records.map(({ topic, partition, offset }) => `${topic}[${partition}] ${offset}`).sort();
-    expect(seen).toEqual([`${old}[1] 0`, `${old}[1] 1`, `${later}[0] 0`, `${later}[0] 1`]);
+    // Nothing is committed: if the topic is found after the partition, what was read of the partition comes again.
+    const seen = ({ records }: ProbeSink): readonly string[] =>
+      [...new Set(records.map(({ topic, partition, offset }) => `${topic}[${partition}] ${offset}`))].sort();
+    await sink.until((probe) => seen(probe).length >= 4);
+    expect(seen(sink)).toEqual([`${old}[1] 0`, `${old}[1] 1`, `${later}[0] 0`, `${later}[0] 1`]);
     await session.close(5_000);
   },
 
