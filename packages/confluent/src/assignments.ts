@@ -5,6 +5,10 @@ import type { MessageBatch } from "./message-batch.ts";
 export interface Held extends HeldPartition<MessageBatch> {
   /** The offset of the next record or later, as far as batches were taken from the client; -1 until the start is known. */
   next: number;
+  /** The last record below `next` that came since the partition was moved, and its leader epoch; null if none has, or if it does not say it. */
+  last: { readonly offset: number; readonly leaderEpoch: number } | null;
+  /** The offset from which the client fetches it when it gets it. */
+  placedFrom: number;
   /** The client fetches it. */
   isPlaced: boolean;
   /** In how many of librdkafka's last reports in a row it has stopped fetching by itself. */
@@ -24,6 +28,8 @@ export function heldPartitions(): HeldPartitions {
     hold: (held, old) => ({
       ...held,
       next: -1,
+      last: null,
+      placedFrom: -1,
       isPlaced: old?.isPlaced ?? false,
       stoppedReports: 0,
       isHeld: false,

@@ -33,6 +33,8 @@ export interface ClientMessage {
   readonly partition: number;
   readonly offset: number;
   readonly timestamp: number;
+  /** Absent if the record does not say it. */
+  readonly leaderEpoch?: number;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
   readonly headers?: readonly object[];

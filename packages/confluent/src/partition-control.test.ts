@@ -123,6 +123,20 @@ test("a partition that is moved twice at once is moved once", () => {
   expect(passCalls()).toEqual([]);
 });
 
+test.each([
+  ["its last record, which shows whether the log still has it", { offset: 6, leaderEpoch: 1 }, 6n, 6],
+  ["its position, if no record is known", null, 0n, 7],
+  ["its position, if the log begins after its last record", { offset: 6, leaderEpoch: 1 }, 7n, 7],
+])("a partition that goes on where it was is fetched from %s", (_, last, low, from) => {
+  const { passCalls, control, first } = setUp();
+  control.place(first, 7n);
+  passCalls();
+  first.last = last;
+  control.placeAgain(first, low);
+  expect(passCalls()).toEqual(["unassign 0", "assign 0", "resume 0"]);
+  expect(first).toMatchObject({ next: 7, placedFrom: from });
+});
+
 test("a partition that is given up late is not taken from the client if it has a newer assignment", () => {
   const { passCalls, holding, control, second } = setUp();
   control.asked();

@@ -54,17 +54,29 @@ export class PartitionControl {
   /** The partition goes on at this offset. */
   place(held: Held, offset: bigint): void {
     held.next = Number(offset);
-    held.isStarting = true; // what the client still brings is from before
-    this.#toTake.add(held);
-    this.#toGive.add(held);
-    this.#parts.loop.between(() => this.#goOn());
+    held.last = null;
+    this.#place(held, held.next);
+  }
+
+  /** The partition goes on where it was. Its last record comes again if the log begins there or below, which shows whether the log still has it. */
+  placeAgain(held: Held, low: bigint): void {
+    const { last, next } = held;
+    this.#place(held, last !== null && last.offset >= low ? last.offset : next);
   }
 
   /** Places the partitions again that the client has refused. */
   retry(): void {
     const refused = [...this.#refused];
     this.#refused.clear();
-    refused.forEach((held) => this.place(held, BigInt(held.next)));
+    refused.forEach((held) => this.#place(held, held.placedFrom));
+  }
+
+  #place(held: Held, from: number): void {
+    held.placedFrom = from;
+    held.isStarting = true; // what the client still brings is from before
+    this.#toTake.add(held);
+    this.#toGive.add(held);
+    this.#parts.loop.between(() => this.#goOn());
   }
 
   /** The client asks for partitions, and waits until `letGo`. */
@@ -118,7 +130,7 @@ export class PartitionControl {
 
   #give(held: Held): void {
     const { topic, partition } = held.assignment;
-    const places = [{ topic, partition, offset: held.next }];
+    const places = [{ topic, partition, offset: held.placedFrom }];
     if (!held.isPlaced && this.#try("gives a partition to the client", () => this.#parts.consumer.incrementalAssign(places))) {
       held.isPlaced = true;
       held.isStarting = false;

@@ -1,5 +1,16 @@
 import type { DriverSink, LostRange, Subscription } from "@cdckit/consumer";
-import { type BrokerQuestions, isRead, lostRangeAt, placeOf, resumeOrFail, type TopicCheck, topicsOf, whileHeld } from "@cdckit/driver";
+import {
+  type BrokerQuestions,
+  endsAt,
+  isRead,
+  lostRangeAt,
+  placeOf,
+  resumeOrFail,
+  type StillHeld,
+  type TopicCheck,
+  topicsOf,
+  whileHeld,
+} from "@cdckit/driver";
 import type { Held, HeldPartitions } from "./assignments.ts";
 import { makeError } from "./errors.ts";
 import type { HandOver } from "./hand-over.ts";
@@ -26,6 +37,8 @@ export interface PartitionReaderParts {
 export class PartitionReader {
   readonly #parts: PartitionReaderParts;
   readonly #looking = new Set<Held>();
+  /** Partitions whose log seems to be another one. Nothing more is taken of them until that is known. */
+  readonly #suspected = new Set<Held>();
 
   constructor(parts: PartitionReaderParts) {
     this.#parts = parts;
@@ -41,12 +54,16 @@ export class PartitionReader {
       if (held === undefined || held.assignment.partition !== partition || held.assignment.topic !== topic) {
         held = this.#parts.assignments.at(topic, partition);
         run = (held === undefined ? undefined : runs.get(held)) ?? [];
-        if (held !== undefined && isRead(held)) {
+        if (held !== undefined && this.#isTaken(held)) {
           runs.set(held, run);
         }
       }
       if (held !== undefined && offset >= held.next) {
         run.push(message);
+      } else if (held !== undefined && isRewritten(held, message)) {
+        run = []; // what follows is of the new log
+        runs.delete(held);
+        void this.#rewritten(held, offset);
       }
     }
     for (const { topic, partition, offset } of ends) {
@@ -62,7 +79,7 @@ export class PartitionReader {
 
   /** A partition was read to its end. What follows its last message and is no record moves it on. */
   #end(held: Held | undefined, offset: number, runs: Map<Held, ClientMessage[]>): void {
-    if (held === undefined || !isRead(held)) {
+    if (held === undefined || !this.#isTaken(held)) {
       return;
     }
     const run = runs.get(held) ?? [];
@@ -73,8 +90,13 @@ export class PartitionReader {
     }
   }
 
+  #isTaken(held: Held): boolean {
+    return isRead(held) && !this.#suspected.has(held);
+  }
+
   #give(held: Held, messages: readonly ClientMessage[], nextOffset: number): void {
     held.next = nextOffset;
+    held.last = lastOf(messages) ?? held.last;
     this.#parts.quotas.end(held);
     this.#parts.handOver.take(new MessageBatch(held.assignment, messages, nextOffset, this.#highWatermark(held, nextOffset)), held);
   }
@@ -114,7 +136,7 @@ export class PartitionReader {
             } // if not, the log may have been that of another topic, and the client reports this partition again
           });
         } else if (isCertain) {
-          control.place(held, BigInt(held.next));
+          control.placeAgain(held, log.low); // the log may have been truncated, and have grown past the offset since
         }
       }
     } catch (error) {
@@ -122,6 +144,30 @@ export class PartitionReader {
     } finally {
       asked.forEach((held) => this.#looking.delete(held));
     }
+  }
+
+  /**
+   * The log has another record at the offset of the last one that was read: it was truncated there or below, and has grown since. librdkafka has noticed
+   * that by leader epochs, and has stopped to fetch the partition; its error does not say why. Never rejects.
+   */
+  async #rewritten(held: Held, end: number): Promise<void> {
+    const { brokers, control, subscription, topicCheck } = this.#parts;
+    const { assignment, next } = held;
+    const { topic, partition } = assignment;
+    this.#suspected.add(held);
+    const find = async (still: StillHeld): Promise<void> => {
+      const { low } = endsAt(await still(brokers.ends([topic])), assignment);
+      if (low < next && (await still(topicCheck.isStill(held)))) {
+        this.#lose(held, { topic, partition, firstMissing: BigInt(next), firstAvailable: low, end: BigInt(end) });
+      } else {
+        control.placeAgain(held, low); // nobody knows the topic now, or retention has taken what shows it
+      }
+    };
+    await whileHeld(held, find).catch((error: unknown) => {
+      subscription.logger.warn({ err: error }, "the ends of the logs could not be asked for; they are asked for again");
+      control.placeAgain(held, 0n);
+    });
+    this.#suspected.delete(held);
   }
 
   /** Goes on after the lost range if the user has chosen that. If not, the session fails. */
@@ -137,4 +183,14 @@ export class PartitionReader {
     sink.skipped?.(held.assignment, lost, position);
     control.place(held, position);
   }
+}
+
+function lastOf(messages: readonly ClientMessage[]): Held["last"] {
+  const { offset, leaderEpoch } = messages.at(-1) ?? {};
+  return offset === undefined || leaderEpoch === undefined ? null : { offset, leaderEpoch };
+}
+
+/** Whether the message, which has been read before, is another one now. */
+function isRewritten({ last }: Held, { offset, leaderEpoch }: ClientMessage): boolean {
+  return last?.offset === offset && leaderEpoch !== undefined && leaderEpoch !== last.leaderEpoch;
 }
