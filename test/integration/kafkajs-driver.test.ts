@@ -433,15 +433,19 @@ await describeWithKafka("the kafkajs driver", (kafka) => {
         [{ topic: writes, key: null, value: Buffer.from("v"), headers: [] }],
         sink.held.map((assignment) => ({ assignment, offset })),
       );
-    await transact(1n);
-    const other = client.producer({ transactionalId: `${groupId}.${reads}.0`, idempotent: true, maxInFlightRequests: 1 });
-    await other.connect();
-    await (await other.transaction()).abort();
-    await other.disconnect();
-    await expect(transact(2n)).rejects.toMatchObject({ code: "fenced" });
-    await sink.until(({ starts }) => starts.length === 2);
-    await transact(2n);
-    expect([sink.revocations.map(({ how }) => how), sink.starts[1]?.offset, sink.failures]).toEqual([["revoked"], 1n, []]);
+    for (const fences of [1, 2]) {
+      await transact(BigInt(fences));
+      expect([...sink.waits]).toEqual([]);
+      const other = client.producer({ transactionalId: `${groupId}.${reads}.0`, idempotent: true, maxInFlightRequests: 1 });
+      await other.connect();
+      await (await other.transaction()).abort();
+      await other.disconnect();
+      await expect(transact(BigInt(fences) + 1n)).rejects.toMatchObject({ code: "fenced" });
+      expect([...sink.waits]).toMatchObject([{ what: "a transaction", place: `${reads}[0]`, causes: [{ code: "fenced" }] }]);
+      await sink.until(({ starts }) => starts.length === 1 + fences);
+    }
+    await transact(3n);
+    expect([sink.revocations.map(({ how }) => how), sink.starts[2]?.offset, sink.failures]).toEqual([["revoked", "revoked"], 2n, []]);
     await session.close(5_000);
   });
 

@@ -99,9 +99,16 @@ export class KafkaJsSession implements DriverSession {
     const ended = this.#ended.signal;
     const { groupId, logger } = parts.subscription;
     this.#writer = new Writer(makeProducer, ended);
-    this.#dueJoin = new DueJoin(parts.subscription);
-    const fenced = (): void => this.#dueJoin.fenced();
-    this.#transactions = new Transactions({ groupId, makeProducer, brokerOffsets, assignments: this.#assignments, fenced, ended });
+    this.#dueJoin = new DueJoin({ sink: parts.sink, host: parts.brokers });
+    this.#transactions = new Transactions({
+      groupId,
+      makeProducer,
+      brokerOffsets,
+      assignments: this.#assignments,
+      fenced: (assignment, error) => this.#dueJoin.fenced(assignment, error),
+      written: (assignment) => this.#dueJoin.written(assignment),
+      ended,
+    });
     this.#commits = new GroupCommits({
       assignments: this.#assignments,
       transactions: this.#transactions,
@@ -416,10 +423,11 @@ export class KafkaJsSession implements DriverSession {
     this.#crashes = new RepeatedLines();
     this.#restart.joined();
     void this.#givingUp.all("lost"); // if they were not given up before the join
-    this.#dueJoin.joined();
+    const assigned = this.#assignments.renew(memberAssignment);
+    this.#dueJoin.joined(assigned);
     this.#commits.joined();
     this.#lease.extend();
-    this.#starter.begin(this.#assignments.renew(memberAssignment));
+    this.#starter.begin(assigned);
     void this.#transactions.letOldGo(); // no later transaction may ever come
   }
 

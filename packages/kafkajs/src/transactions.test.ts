@@ -64,6 +64,7 @@ function setUp(connections: (() => Promise<void>)[]) {
       brokerOffsets,
       assignments,
       fenced: () => void calls.push("fenced"),
+      written: () => {},
       ended,
     }),
   };

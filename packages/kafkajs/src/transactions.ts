@@ -16,7 +16,9 @@ export interface TransactionParts {
   readonly brokerOffsets: BrokerOffsets;
   readonly assignments: HeldPartitions;
   /** Another producer writes for a partition that this member holds, or did when it had started. Only the group knows whose it is. */
-  readonly fenced: () => void;
+  readonly fenced: (assignment: PartitionAssignment, error: Error) => void;
+  /** A transaction of this partition was carried out. */
+  readonly written: (assignment: PartitionAssignment) => void;
   /** Nothing is waited for after it. */
   readonly ended: AbortSignal;
 }
@@ -65,12 +67,13 @@ export class Transactions {
         () => writeFailures.lateTransaction(records, writeDeadlineMs),
         this.#parts.ended,
       );
+      this.#parts.written(assignment);
     } catch (error) {
       givenUp.abort(error);
       await this.#letGo(assignment);
       const explained = writeFailures.ofTransaction(asFenced(error, records), records, this.#parts.groupId);
       if (explained.code === "fenced") {
-        this.#fence(assignment, offsets);
+        this.#fence(assignment, offsets, explained);
       }
       throw explained;
     } finally {
@@ -130,10 +133,10 @@ export class Transactions {
   }
 
   /** For good: the next assignment of the partition has a producer and a start of its own. */
-  #fence(assignment: PartitionAssignment, offsets: readonly OffsetCommit[]): void {
+  #fence(assignment: PartitionAssignment, offsets: readonly OffsetCommit[], error: Error): void {
     this.#offsets.fence(offsets);
     if (this.#parts.assignments.isCurrent(assignment)) {
-      this.#parts.fenced();
+      this.#parts.fenced(assignment, error);
     }
   }
 
