@@ -228,7 +228,7 @@ export class Oracle {
       this.violate(`${this.#name(fact)} came to its reader later than in the turn in which it was handed out`);
     }
     const lane = this.#laneOf(fact);
-    if (this.#plan.failure.poison === "park-key" && fact.record.key !== 0 && lane !== null && this.#plan.reads !== "stream") {
+    if (this.#plan.failure.poison === "park-key" && fact.record.key !== 0 && lane !== null) {
       const behind = holding.parked.get(fact.record.key);
       if (behind !== undefined && behind < fact.offset) {
         this.violate(`${this.#name(fact)} is handled, and ${behind} of its key is a dead letter`);

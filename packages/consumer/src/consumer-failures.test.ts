@@ -542,6 +542,28 @@ describe("parked keys", () => {
     expect(behind).toEqual([null, 1n, 1n]);
   });
 
+  test("later records of a key follow its dead letter out of a stream, too, whose other events are handed out", async () => {
+    const records = [
+      ["k1", "broken"],
+      ["k2", "a"],
+      ["k1", "b"],
+      ["k2", "c"],
+    ] as const;
+    const { clock, broker, consumer } = setUp(records, { failure: parking });
+    const seen: string[] = [];
+    const reading = (async () => {
+      for await (const { event, done } of consumer.stream()) {
+        seen.push(wordOf(event));
+        done();
+      }
+    })();
+    clock.after(5_000, () => void consumer.stop());
+    await clock.run(reading);
+    expect(seen).toEqual(["a", "c"]);
+    expect(deadWords(broker)).toEqual(["broken", "b"]);
+    expect(broker.committed("g", "t", 0)).toBe(4n);
+  });
+
   test("each of those who take a parked record writes a dead letter of it: they go at their own pace, and the last letters are in order", async () => {
     const { clock, broker, consumer } = setUp([["k1", "poison"]], { failure: { ...parking, retry: false } });
     const handled: string[] = [];

@@ -74,7 +74,7 @@ export class StreamReader {
 
   /** Decodes the next record of the batch, or ends the batch. Rejects with what halts the consumer. */
   async readNext(taken: StreamBatch): Promise<void> {
-    const { counters, turns, ended } = this.#parts;
+    const { counters, turns, recovery, ended } = this.#parts;
     this.#events = [];
     this.#nextEvent = 0;
     if (!taken.walk.next()) {
@@ -90,6 +90,11 @@ export class StreamReader {
     const next = taken.batch.offsetAt(taken.walk.record) + 1n;
     const record: StreamRecord = { taken, span: taken.ledger.take(), next, open: 0 };
     this.#record = record;
+    const behind = recovery.hasParkedKeys ? recovery.parkedBehind(this.#placeIn(taken)) : undefined;
+    if (behind !== undefined) {
+      await this.#untilWritten(record, recovery.park(this.#placeIn(taken), behind, taken.fence));
+      return;
+    }
     let events = this.#decodeAtOnce(taken);
     if (events === null) {
       this.#isWaiting = true;
@@ -153,9 +158,10 @@ export class StreamReader {
   }
 
   #recover(record: StreamRecord, error: unknown, tries: Tries): Promise<readonly CdcEvent[] | null | "decode again"> {
+    const { recovery } = this.#parts;
     const { taken } = record;
     const failure: Failure = { stage: "decode", error, place: this.#placeIn(taken), event: null, sink: null, through: null };
-    return this.#parts.recovery.recover<Promise<readonly CdcEvent[] | null | "decode again">>({
+    return recovery.recover<Promise<readonly CdcEvent[] | null | "decode again">>({
       failure,
       tries,
       fence: taken.fence,
@@ -167,25 +173,22 @@ export class StreamReader {
         return "decode again";
       },
       isolate: null,
-      setAside: () => this.#setAside(record, failure, tries),
+      setAside: () => this.#untilWritten(record, recovery.setAside(failure, tries, taken.fence)),
       halt: (fatal) => Promise.reject(fatal),
     });
   }
 
   /** A drain waits for the dead letter as it waits for what is handed out. Otherwise the next owner would write it again. */
-  async #setAside(record: StreamRecord, failure: Failure, tries: Tries): Promise<readonly CdcEvent[] | null> {
-    const { recovery, released } = this.#parts;
-    const { taken, span, next } = record;
+  async #untilWritten({ taken, span, next }: StreamRecord, writing: Promise<boolean>): Promise<null> {
     taken.outstanding++;
     try {
-      if (!(await recovery.setAside(failure, tries, taken.fence))) {
-        return null;
+      if (await writing) {
+        taken.ledger.settle(span, next);
       }
-      taken.ledger.settle(span, next);
-      return [];
+      return null;
     } finally {
       taken.outstanding--;
-      released(taken);
+      this.#parts.released(taken);
     }
   }
 
