@@ -167,6 +167,21 @@ describe("health during a stall", () => {
     await stop(setup, reading);
   });
 
+  test("names the record that a stream's loop does not come back for, although everything that it took is done", async () => {
+    const setup = setUp();
+    let goOn = (): void => {};
+    const reading = (async () => {
+      for await (const { done } of setup.consumer.stream()) {
+        done();
+        await new Promise<void>((resolve) => (goOn = resolve));
+      }
+    })();
+    await expectTruth(setup, /^the next read of the stream at rows\[0\]@1 is waited for since \S+ \(\d+ s\): no answer yet$/);
+    const ended = stop(setup, reading);
+    goOn();
+    await ended;
+  });
+
   test("names the driver that has not joined", async () => {
     const setup = setUp();
     setup.broker.faults.inject({ on: "connect", how: "hangs" });

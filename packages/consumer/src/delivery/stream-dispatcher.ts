@@ -48,6 +48,8 @@ export class StreamDispatcher implements Dispatcher {
   readonly #inFlightBytes: InFlightBytes;
   /** After `drained` nothing is handed out; after `abandoned` nobody waits for what is not done, either. */
   #state: "open" | "drained" | "abandoned" = "open";
+  /** The loop waits for the next event. */
+  #isAsked = false;
   /** The loop has asked for more than `maxOutOfOrder` lets it have. */
   #isWaiting = false;
   /** The next event of some partition may be there, or nothing will be handed out any more. */
@@ -127,10 +129,15 @@ export class StreamDispatcher implements Dispatcher {
         yield { what: "done() of what was handed out", place: oldestOf(taken) };
       }
     }
+    const { head } = this.#batches;
+    if (head !== undefined && named.size === 0 && !this.#isAsked && this.#state === "open") {
+      yield { what: "the next read of the stream", place: oldestOf(head) }; // everything is done(), and the loop does not come back
+    }
   }
 
   /** The next delivery. Null after a drain of all partitions. Rejects with what could not be decoded. */
   async next(): Promise<Delivery | null> {
+    this.#isAsked = true;
     while (this.#state === "open") {
       const { head } = this.#batches;
       if (head === undefined) {
@@ -146,6 +153,7 @@ export class StreamDispatcher implements Dispatcher {
         const known = this.#reader.takeEvent(head);
         if (known !== null) {
           head.outstanding++;
+          this.#isAsked = false;
           return new OpenDelivery(known.event, () => this.#done(known.record));
         }
         await (this.#isTooFarAhead(head) ? this.#waitForDone() : this.#reader.readNext(head));
