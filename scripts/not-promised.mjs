@@ -11,4 +11,5 @@ export const notPromised = [
   "Records that were deleted before the group first committed a position in their partition.",
   'With `from: "latest"`, what was written to a new topic or partition before the start of the member that is first given it. A member that was running when it was added reads all of it.',
   "A record with several events whose reader leaves the stream in the middle of it: it comes again as a whole.",
+  "That the partitions of a stream do not hold each other up: its loop is one for all, and waits while the next record waits for its schema or its dead letter, or its partition for `done()`.",
 ];
