@@ -206,7 +206,8 @@ export class MemoryMember implements DriverSession {
   }
 
   seek(assignment: PartitionAssignment, offset: bigint): PartitionAssignment | null {
-    const renewed = this.#held.has(assignment) && !this.#isOver ? this.#group.renewFor(this, assignment) : null;
+    const isCurrent = this.#held.has(assignment) && !this.#draining.has(assignment) && !this.#isOver;
+    const renewed = isCurrent ? this.#group.renewFor(this, assignment) : null;
     if (renewed !== null) {
       this.drop([assignment]);
       this.#held.set(renewed, { assignment: renewed, offset, reached: null, uncommittedStart: null, isPaused: false, isBusy: false });
