@@ -203,7 +203,13 @@ export class KafkaJsSession implements DriverSession {
   }
 
   seek(assignment: PartitionAssignment, offset: bigint): PartitionAssignment | null {
-    return this.isOver ? null : this.#starter.move(assignment, offset);
+    const reached = this.#assignments.held(assignment)?.reached ?? null;
+    const renewed = this.isOver ? null : this.#starter.move(assignment, offset);
+    const held = renewed === null ? undefined : this.#assignments.held(renewed);
+    if (held !== undefined) {
+      held.reached = reached; // the next transaction may come before the new position is committed: the group's commit is of no last owner
+    }
+    return renewed;
   }
 
   send(records: readonly OutgoingRecord[]): Promise<void> {

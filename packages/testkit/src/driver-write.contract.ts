@@ -1,4 +1,4 @@
-import type { OffsetCommit, OutgoingRecord } from "@cdckit/consumer";
+import type { OffsetCommit, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
 import { type DriverHarness, join, type Joined, lines, text, topicOf, type Trial } from "./driver-trial.ts";
 
 /** What the consumer relies on when it writes. */
@@ -203,6 +203,21 @@ export const writeTrials: Readonly<Record<string, Trial>> = {
       sink.held.map((assignment) => ({ assignment, offset: 4n })),
     );
     expect(await harness.committed(groupId, reads, 0)).toEqual(4n);
+    await session.close(5_000);
+  },
+
+  "a transaction after a seek back commits below the last one, although the position of the seek was not committed": async (
+    harness,
+    { expect },
+  ) => {
+    const { reads, writes, groupId, joined } = await transfer(harness);
+    const { session, sink } = joined;
+    const transact = async (assignment: PartitionAssignment | null, offset: bigint): Promise<void> =>
+      session.transact?.([outgoing(writes, { value: Buffer.from("v") })], assignment === null ? [] : [{ assignment, offset }]);
+    const [first = null] = sink.held;
+    await transact(first, 4n);
+    await transact(first === null ? null : (session.seek?.(first, 1n) ?? null), 2n);
+    expect(await harness.committed(groupId, reads, 0)).toEqual(2n);
     await session.close(5_000);
   },
 
