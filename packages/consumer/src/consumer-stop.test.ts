@@ -377,6 +377,20 @@ test("if a handler awaits the stop that waits for it, the error names its record
   );
 });
 
+test("the loop of a stream ends with its stop, even if the brokers never answer for a dead letter of it", async () => {
+  const clock = virtualClock();
+  const broker = new MemoryBroker({ t: 1, dead: 1 }, { clock });
+  broker.append("t", { value: "{" });
+  broker.faults.inject({ on: "send", how: "hangs" });
+  const failure = { poison: "dead-letter", deadLetterTopic: "dead" } as const;
+  const consumer = createConsumer({ driver: memory({ broker }), groupId: "g", topics: ["t"], signals: false, clock, failure });
+  const reading = consumer.stream().next();
+  clock.after(1_000, () => void consumer.stop());
+  const error = await clock.run(reading.catch((thrown: unknown) => thrown));
+  expect(error).toMatchObject({ code: "work-abandoned" });
+  expect(clock.nowMs()).toBeLessThan(22_000);
+});
+
 test("if the brokers do not answer the commit of a stop, the error says so: no handler is at work", async () => {
   const clock = virtualClock();
   const broker = new MemoryBroker({ t: 1 }, { clock });

@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { type CdcEvent, DecodeError } from "@cdckit/decode";
 import { MemoryBroker, type MemoryMember, memory, type VirtualClock, virtualClock } from "@cdckit/testkit";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Consumer, createConsumer } from "./consumer.ts";
@@ -114,18 +115,48 @@ describe("health during a stall", () => {
     await stall({ clock, broker, consumer }, new RegExp(`^schema 7 \\(${url}\\) is waited for since`));
   });
 
-  test("names no handler while the dead letter of a record that it refused is written", async () => {
-    const setup = setUp({ failure: { poison: "dead-letter", deadLetterTopic: "dead" } });
-    setup.broker.faults.inject({ on: "send", how: "hangs", times: Number.POSITIVE_INFINITY });
-    setup.consumer.on("*", () => {
-      throw new TypeError("refused");
-    });
-    const running = setup.consumer.run();
-    running.catch(() => {});
-    const looks = await watch(setup, 60_000);
-    expect(looks.at(-1)?.health.reasons).toEqual([expect.stringMatching(/^the dead-letter topic dead at rows\[0\]@0 is waited for/)]);
-    await stop(setup, running);
-  });
+  test.each([1, 8])(
+    "names no handler while the dead letter of a record whose second event it refused is written: %i",
+    async (concurrency) => {
+      const decoder = {
+        decode: () => Promise.reject(new Error("not used")),
+        explain: () => Promise.reject(new Error("not used")),
+        decodeAt: () => [1, 2].map((id) => ({ kind: "heartbeat", id }) as unknown as CdcEvent),
+      };
+      const failure = { poison: "dead-letter", deadLetterTopic: "dead" } as const;
+      const setup = setUp({ decoder, failure, delivery: { concurrency } });
+      setup.broker.faults.inject({ on: "send", how: "hangs", times: Number.POSITIVE_INFINITY });
+      setup.consumer.on("*", (event) => {
+        if ((event as unknown as { readonly id: number }).id === 2) {
+          throw new TypeError("refused");
+        }
+      });
+      const running = setup.consumer.run();
+      running.catch(() => {});
+      const looks = await watch(setup, 60_000);
+      expect(looks.at(-1)?.health.reasons).toEqual([expect.stringMatching(/^the dead-letter topic dead at rows\[0\]@0 is waited for/)]);
+      await stop(setup, running);
+    },
+  );
+
+  test.each([1, 8, "stream"] as const)(
+    "names no decoding while the dead letter of what did not decode is written, at concurrency %s",
+    async (reads) => {
+      const decoder = {
+        decode: () => Promise.reject(new Error("not used")),
+        explain: () => Promise.reject(new Error("not used")),
+        decodeAt: () => Promise.reject(new DecodeError("malformed", "no row")),
+      };
+      const failure = { poison: "dead-letter", deadLetterTopic: "dead" } as const;
+      const setup = setUp({ decoder, failure, ...(reads === "stream" ? {} : { delivery: { concurrency: reads } }) });
+      setup.broker.faults.inject({ on: "send", how: "hangs", times: Number.POSITIVE_INFINITY });
+      const running = reads === "stream" ? setup.consumer.stream().next() : setup.consumer.on("*", () => {}).run();
+      running.catch(() => {});
+      const looks = await watch(setup, 60_000);
+      expect(looks.at(-1)?.health.reasons).toEqual([expect.stringMatching(/^the dead-letter topic dead at rows\[0\]@0 is waited for/)]);
+      await stop(setup, running);
+    },
+  );
 
   test("names a dead-letter topic that does not take the letter", async () => {
     const setup = setUp({ failure: { poison: "dead-letter", deadLetterTopic: "dead" } }, ["{", '{"id":2}']);

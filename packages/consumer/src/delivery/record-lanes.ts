@@ -247,11 +247,7 @@ export class RecordLanes {
         this.#rest(task, delayMs);
       },
       isolate: null,
-      setAside: () => {
-        task.nextCall--;
-        task.tries = null;
-        this.setAside(failure, tries, () => this.#finish(task));
-      },
+      setAside: () => this.setAside(failure, tries, () => this.#finish(task)),
       halt: (fatal) => this.#owner.halt(fatal),
     });
   }

@@ -127,6 +127,7 @@ export class SerialRecords implements SerialPhase {
   failureOf(error: unknown): FailedAttempt {
     const stage = this.#stage;
     this.#isAtHandler = false;
+    this.#status = this.#status === "decoding" ? "undecoded" : this.#status; // nobody decodes it while its dead letter is written
     const event = stage === "handle" ? (this.#events[this.#nextEvent - 1] ?? null) : null;
     this.#tries ??= noTries();
     const failure: Failure = { stage, error, place: this.#place, event, sink: null, through: null };

@@ -25,7 +25,7 @@ function batchOf(assignment: PartitionAssignment, asked: () => void = () => {}):
       return assignment;
     },
   });
-  return { batch, walk: batch.walk(), ledger, outstanding: 0, queued: true, fence: new Fence(clock, lease) };
+  return { batch, walk: batch.walk(), ledger, outstanding: 0, isWriting: false, queued: true, fence: new Fence(clock, lease) };
 }
 
 function batchesOf(...taken: readonly StreamBatch[]): StreamBatches {

@@ -73,7 +73,15 @@ export class StreamDispatcher implements Dispatcher {
   take(batch: FetchedBatch, held: HeldPartition): Promise<void> | undefined {
     const { clock, lease, pauseAll } = this.#parts;
     const { ledger } = held;
-    const taken: StreamBatch = { batch, walk: batch.walk(), ledger, outstanding: 0, queued: true, fence: new Fence(clock, lease) };
+    const taken: StreamBatch = {
+      batch,
+      walk: batch.walk(),
+      ledger,
+      outstanding: 0,
+      isWriting: false,
+      queued: true,
+      fence: new Fence(clock, lease),
+    };
     this.#batches.add(taken);
     this.#inFlightBytes.add(batch);
     this.#onReadable.wake();
@@ -223,7 +231,7 @@ export class StreamDispatcher implements Dispatcher {
 
   /** A batch leaves memory when all of it is handed out and done. */
   #letGo(taken: StreamBatch): void {
-    if (!taken.queued && taken.outstanding === 0 && this.#batches.delete(taken)) {
+    if (!taken.queued && taken.outstanding === 0 && !taken.isWriting && this.#batches.delete(taken)) {
       this.#inFlightBytes.remove(taken.batch);
       if (!this.#inFlightBytes.isFull) {
         this.#parts.pauseAll(false);

@@ -17,6 +17,8 @@ export interface StreamBatch {
   readonly ledger: OffsetLedger;
   /** Handed out and not done. */
   outstanding: number;
+  /** A dead letter of it is being written. */
+  isWriting: boolean;
   /** Closed when nothing more of it is to be handed out. */
   readonly fence: Fence;
   /** More of it is to be handed out. */
@@ -49,7 +51,7 @@ export class StreamReader {
   #events: readonly CdcEvent[] = [];
   #nextEvent = 0;
   #decoding: Promise<readonly CdcEvent[]> | null = null;
-  /** A schema, the next attempt or a dead letter is awaited. */
+  /** A schema is awaited. */
   #isWaiting = false;
 
   constructor(parts: StreamReaderParts) {
@@ -96,12 +98,7 @@ export class StreamReader {
       return;
     }
     let events = this.#decodeAtOnce(taken);
-    if (events === null) {
-      this.#isWaiting = true;
-      events = await this.#decodeInTime(record).finally(() => {
-        this.#isWaiting = false;
-      });
-    }
+    events ??= await this.#decodeInTime(record);
     if (events === null) {
       return;
     }
@@ -142,7 +139,10 @@ export class StreamReader {
         const decoding = (this.#decoding ?? Promise.resolve([])).then((known) => {
           events = known;
         });
-        await fence.orClosed(decoding);
+        this.#isWaiting = true;
+        await fence.orClosed(decoding).finally(() => {
+          this.#isWaiting = false;
+        });
         if (tries.wait !== null) {
           this.#parts.recovery.recovered(tries);
         }
@@ -178,18 +178,24 @@ export class StreamReader {
     });
   }
 
-  /** A drain waits for the dead letter as it waits for what is handed out. Otherwise the next owner would write it again. */
+  /**
+   * A drain waits for the dead letter as it waits for what is handed out. Otherwise the next owner would write it again. The loop does not: it
+   * must end if the brokers never answer.
+   */
   async #untilWritten({ taken, span, next }: StreamRecord, writing: Promise<boolean>): Promise<null> {
-    taken.outstanding++;
-    try {
-      if (await writing) {
-        taken.ledger.settle(span, next);
-      }
-      return null;
-    } finally {
-      taken.outstanding--;
-      this.#parts.released(taken);
-    }
+    taken.isWriting = true;
+    const written = writing
+      .then((isWritten) => {
+        if (isWritten) {
+          taken.ledger.settle(span, next);
+        }
+      })
+      .finally(() => {
+        taken.isWriting = false;
+        this.#parts.released(taken);
+      });
+    await taken.fence.orClosed(written);
+    return null;
   }
 
   /** The record that is being read. */
