@@ -22,7 +22,7 @@ import type { ResolvedConsumerOptions } from "./options.ts";
 import { type SeekPosition, seekTo } from "./delivery/seek-to.ts";
 import type { SinkClaims } from "./delivery/sink-claims.ts";
 import { Turns } from "./delivery/turns.ts";
-import { stillAtWork } from "./still-at-work.ts";
+import { stillAtWork, stillWaitedFor } from "./still-at-work.ts";
 import { toError } from "./user-code/user-value.ts";
 
 /** A stop that takes longer says what it waits for. */
@@ -405,8 +405,10 @@ export class ConsumerEngine {
 
   #slowStopText(afterMs: number): string {
     const atWork = stillAtWork(this.#dispatcher?.atWork() ?? [], this.#isStoppedByCaller);
-    const isCommitting = atWork === "" && this.#isCommittingLast;
-    const what = isCommitting ? " (the brokers have not answered the commit of what was handled)" : atWork;
+    const waited = this.#isCommittingLast
+      ? " (the brokers have not answered the commit of what was handled)"
+      : stillWaitedFor(this.#waits.report());
+    const what = atWork === "" ? waited : atWork;
     return `the stop took longer than ${afterMs} ms${what}`;
   }
 

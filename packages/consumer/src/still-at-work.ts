@@ -1,4 +1,4 @@
-import type { WorkInHand } from "./observe/waits.ts";
+import { type WaitReport, waitTexts, type WorkInHand } from "./observe/waits.ts";
 
 /**
  * What a slow stop waits for, for its warning, `health()` and the error at its deadline. If a handler awaits `stop()`, it waits for itself. The only sign is that it
@@ -13,4 +13,10 @@ export function stillAtWork(work: Iterable<WorkInHand>, isCalled: boolean): stri
   const more = others.length === 0 ? "" : ` and ${others.length} more`;
   const hint = isCalled ? "; if it awaits stop(), it waits for itself: call stop() there without awaiting it" : "";
   return ` (still at work: ${first.what}${place}${more}${hint})`;
+}
+
+/** The same while nobody has anything in hand: what must still be handled rests between two attempts, or a dead letter is written. */
+export function stillWaitedFor(waits: readonly WaitReport[]): string {
+  const [first] = waitTexts(waits.slice(0, 1));
+  return first === undefined ? "" : ` (${first}${waits.length === 1 ? "" : `; and ${waits.length - 1} more`})`;
 }
