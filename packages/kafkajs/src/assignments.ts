@@ -63,6 +63,20 @@ export class HeldPartitions extends Assignments<Held> {
     this.#wake();
   }
 
+  /**
+   * A move of a partition by this member, whose next transaction may come before the new position is committed. The group's commit is its own
+   * then, and no last owner's.
+   */
+  keepReached(old: PartitionAssignment, move: () => PartitionAssignment | null): PartitionAssignment | null {
+    const reached = this.held(old)?.reached ?? null;
+    const renewed = move();
+    const held = renewed === null ? undefined : this.held(renewed);
+    if (held !== undefined) {
+      held.reached = reached;
+    }
+    return renewed;
+  }
+
   override release(gone: readonly Held[]): void {
     super.release(gone);
     this.#wake();

@@ -100,15 +100,8 @@ export class KafkaJsSession implements DriverSession {
     const { groupId, logger } = parts.subscription;
     this.#writer = new Writer(makeProducer, ended);
     this.#dueJoin = new DueJoin({ sink: parts.sink, host: parts.brokers });
-    this.#transactions = new Transactions({
-      groupId,
-      makeProducer,
-      brokerOffsets,
-      assignments: this.#assignments,
-      fenced: (assignment, error) => this.#dueJoin.fenced(assignment, error),
-      written: (assignment) => this.#dueJoin.written(assignment),
-      ended,
-    });
+    const fences = this.#dueJoin;
+    this.#transactions = new Transactions({ groupId, makeProducer, brokerOffsets, assignments: this.#assignments, fences, ended });
     this.#commits = new GroupCommits({
       assignments: this.#assignments,
       transactions: this.#transactions,
@@ -203,13 +196,7 @@ export class KafkaJsSession implements DriverSession {
   }
 
   seek(assignment: PartitionAssignment, offset: bigint): PartitionAssignment | null {
-    const reached = this.#assignments.held(assignment)?.reached ?? null;
-    const renewed = this.isOver ? null : this.#starter.move(assignment, offset);
-    const held = renewed === null ? undefined : this.#assignments.held(renewed);
-    if (held !== undefined) {
-      held.reached = reached; // the next transaction may come before the new position is committed: the group's commit is of no last owner
-    }
-    return renewed;
+    return this.isOver ? null : this.#assignments.keepReached(assignment, () => this.#starter.move(assignment, offset));
   }
 
   send(records: readonly OutgoingRecord[]): Promise<void> {

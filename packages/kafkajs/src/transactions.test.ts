@@ -63,8 +63,7 @@ function setUp(connections: (() => Promise<void>)[]) {
       makeProducer,
       brokerOffsets,
       assignments,
-      fenced: () => void calls.push("fenced"),
-      written: () => {},
+      fences: { fenced: () => void calls.push("fenced"), written: () => {} },
       ended,
     }),
   };

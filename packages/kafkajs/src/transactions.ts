@@ -3,6 +3,7 @@ import type { OffsetCommit, OutgoingRecord, PartitionAssignment } from "@cdckit/
 import { bounded, isOfAnotherTopic, placeOf, TransactionOffsets } from "@cdckit/driver";
 import type { Transaction } from "kafkajs";
 import { type HeldPartitions, toKafkaJsOffsets } from "./assignments.ts";
+import type { DueJoin } from "./due-join.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { connected, letGoOpening, type MakeProducer, type OwnProducer, producerRetry, writeDeadlineMs } from "./own-producer.ts";
@@ -15,10 +16,8 @@ export interface TransactionParts {
   readonly makeProducer: MakeProducer;
   readonly brokerOffsets: BrokerOffsets;
   readonly assignments: HeldPartitions;
-  /** Another producer writes for a partition that this member holds, or did when it had started. Only the group knows whose it is. */
-  readonly fenced: (assignment: PartitionAssignment, error: Error) => void;
-  /** A transaction of this partition was carried out. */
-  readonly written: (assignment: PartitionAssignment) => void;
+  /** Hears of a partition for which another producer writes, although this member holds it, or did when it had started. Only the group knows whose it is. */
+  readonly fences: Pick<DueJoin, "fenced" | "written">;
   /** Nothing is waited for after it. */
   readonly ended: AbortSignal;
 }
@@ -67,7 +66,7 @@ export class Transactions {
         () => writeFailures.lateTransaction(records, writeDeadlineMs),
         this.#parts.ended,
       );
-      this.#parts.written(assignment);
+      this.#parts.fences.written(assignment);
     } catch (error) {
       givenUp.abort(error);
       await this.#letGo(assignment);
@@ -136,7 +135,7 @@ export class Transactions {
   #fence(assignment: PartitionAssignment, offsets: readonly OffsetCommit[], error: Error): void {
     this.#offsets.fence(offsets);
     if (this.#parts.assignments.isCurrent(assignment)) {
-      this.#parts.fenced(assignment, error);
+      this.#parts.fences.fenced(assignment, error);
     }
   }
 
