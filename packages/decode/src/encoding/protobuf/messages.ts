@@ -227,9 +227,12 @@ function hasOwnPresence(field: ProtoField, { syntax }: Place, presence: string |
   return syntax === "proto2" || field.label === "optional";
 }
 
-/** The value of an absent field: the type's zero if the field has no presence, the default if the schema declares one, otherwise null. */
+/**
+ * The value of an absent field: the type's zero if the field has no presence, the default if the schema declares one, otherwise null. In a
+ * oneof it is always null: a default would look like the field that is set.
+ */
 function absentValue(field: ProtoField, type: FieldType, hasPresence: boolean): unknown {
-  if (type.kind === "message" || (hasPresence && field.default === null)) {
+  if (type.kind === "message" || field.oneof >= 0 || (hasPresence && field.default === null)) {
     return undefined;
   }
   const declared = field.default;

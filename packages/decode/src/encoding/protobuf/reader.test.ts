@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { Deferred, type ReadPlan } from "../reader.ts";
-import { field, group, joined, parseProto, proto3, readBoth, twins, valueOf, varint } from "./twins.contract.ts";
+import { field, group, joined, parseProto, peerType, plain, proto3, readBoth, twins, valueOf, varint } from "./twins.contract.ts";
 
 function hex(text: string): Buffer {
   return Buffer.from(text.replaceAll(" ", ""), "hex");
@@ -181,6 +181,24 @@ describe("fields in any order, any number of times", () => {
     expect(valueOf(oneof, joined(x, field(1, 5), y))).toStrictEqual({ a: null, b: { x: 0, y: 2 }, c: null });
     expect(valueOf(oneof, joined(x, x, field(1, 5), y, x))).toStrictEqual({ a: null, b: { x: 1, y: 2 }, c: null });
     expect(valueOf(oneof, joined(x, y, field(1, 5)))).toStrictEqual({ a: 5, b: null, c: null });
+  });
+
+  test("a field of a oneof that is not set is null, also if it declares a default", () => {
+    const schema = `message M { oneof o { int32 a = 1 [default = 5]; E b = 2 [default = Y]; } optional int32 c = 3 [default = 6]; enum E { X = 0; Y = 1; } }`;
+    const ours = twins(schema);
+    const peer = peerType(`syntax = "proto2"; ${schema}`, "M");
+    for (const bytes of [
+      Buffer.alloc(0),
+      field(3, 7),
+      field(1, 0),
+      field(2, 0),
+      joined(field(1, 8), field(2, 1)),
+      joined(field(2, 1), field(1, 8)),
+    ]) {
+      const value = valueOf(ours, bytes);
+      expect(value).toHaveProperty("b");
+      expect(plain(value)).toStrictEqual(peer.toObject(peer.decode(bytes), { enums: String, defaults: true }));
+    }
   });
 
   test("fields with an unknown number or an unexpected wire type are skipped", () => {
