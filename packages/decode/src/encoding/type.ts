@@ -10,7 +10,7 @@ export type Type =
   | AnyType
   | { readonly kind: "fixed"; readonly size: number; readonly semantic?: Semantic }
   | { readonly kind: "enum"; readonly symbols: readonly string[]; readonly semantic?: Semantic }
-  | { readonly kind: "array"; readonly items: Type; readonly semantic?: Semantic }
+  | { readonly kind: "array"; readonly items: Type; readonly semantic?: Semantic; readonly allowsOtherKinds?: true }
   | MapType
   | RecordType
   | UnionType;
@@ -45,6 +45,11 @@ export interface MapType {
   readonly keys: Type | null;
   /** The type of the values. */
   readonly values: Type;
+  /**
+   * Whether values of all other kinds are allowed, too: their JSON Schema describes what is in such a value, and states no `type`. They are
+   * read as they are.
+   */
+  readonly allowsOtherKinds?: true;
   /** What the column means, if its schema or a hint states more than its kind. */
   readonly semantic?: Semantic;
 }
@@ -56,6 +61,11 @@ export interface RecordType {
   readonly name: string | null;
   /** The fields in the order of the schema. */
   readonly fields: readonly Field[];
+  /**
+   * Whether values of all other kinds are allowed, too: their JSON Schema describes what is in such a value, and states no `type`. They are
+   * read as they are.
+   */
+  readonly allowsOtherKinds?: true;
   /** What the column means, if its schema or a hint states more than its kind. */
   readonly semantic?: Semantic;
 }

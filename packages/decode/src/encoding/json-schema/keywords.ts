@@ -12,16 +12,18 @@ type Node = Readonly<Record<string, unknown>>;
 
 const kindNames: readonly string[] = ["null", "boolean", "integer", "number", "string", "array", "object"];
 
-/** The kinds that `type` allows, or that other keywords suggest; null if none does. */
+/** The kinds that `type` allows; null if there is none. */
 export function declaredKinds(nodes: readonly Node[]): readonly string[] | null {
   let kinds: readonly string[] | null = null;
   for (const node of nodes) {
     const declared = kindsOf(node);
     kinds = kinds === null || declared === null ? (kinds ?? declared) : both(kinds, declared);
   }
-  if (kinds !== null) {
-    return kinds.includes("number") ? kinds.filter((kind) => kind !== "integer") : kinds;
-  }
+  return kinds?.includes("number") === true ? kinds.filter((kind) => kind !== "integer") : kinds;
+}
+
+/** The kind whose content the keywords of schemas without a `type` describe, if there is one. Values of all other kinds are allowed, too. */
+export function describedKinds(nodes: readonly Node[]): readonly string[] | null {
   const has = (...keywords: readonly string[]): boolean => nodes.some((node) => keywords.some((keyword) => Object.hasOwn(node, keyword)));
   if (has("properties", "patternProperties", "additionalProperties")) {
     return ["object"];
@@ -50,11 +52,11 @@ function both(one: readonly string[], other: readonly string[]): readonly string
   return kindNames.filter((kind) => allows(one, kind) && allows(other, kind));
 }
 
-/** The type of `enum` and `const` if they allow only texts (or null); null if they do not. */
-export function enumType(nodes: readonly Node[]): Type | null {
+/** The type of `enum` and `const` if they allow only texts (or null); null if they do not. `hasConst`: whether `const` is a keyword. */
+export function enumType(nodes: readonly Node[], hasConst: boolean): Type | null {
   for (const node of nodes) {
     const listed = own(node, "enum");
-    const values: unknown = Object.hasOwn(node, "const") ? [node["const"]] : listed;
+    const values: unknown = hasConst && Object.hasOwn(node, "const") ? [node["const"]] : listed;
     if (!Array.isArray(values)) {
       continue;
     }

@@ -23,6 +23,7 @@ function codeOf(schema: unknown, references: readonly SchemaReference[] = []): s
 
 const referenceTo = (name: string, schema: unknown): SchemaReference => ({ name, schema: JSON.stringify(schema) });
 const object = (properties: Record<string, unknown>): unknown => ({ type: "object", properties });
+const orOther = { allowsOtherKinds: true } as const;
 const optional = (type: Type): Type => ({ kind: "union", branches: [{ kind: "null" }, type] });
 const fieldsOf = (type: Type): Record<string, Type> =>
   Object.fromEntries((type as RecordType).fields.map((field) => [field.name, field.type]));
@@ -97,6 +98,11 @@ describe("ordinary schemas", () => {
     ["an enum with null", { type: ["string", "null"], enum: ["a", null] }, optional({ kind: "enum", symbols: ["a"] })],
     ["an enum of numbers", { type: "integer", enum: [1, 2] }, { kind: "long" }],
     ["an enum of mixed values", { enum: ["a", 1] }, { kind: "any" }],
+    [
+      "const in draft 4, where it is no keyword",
+      { $schema: "http://json-schema.org/draft-04/schema#", type: "integer", const: "a" },
+      { kind: "long" },
+    ],
     ["a constant", { const: "order" }, { kind: "enum", symbols: ["order"] }],
     [
       "a timestamp",
@@ -134,8 +140,19 @@ describe("ordinary schemas", () => {
     [
       "an object without its type",
       { properties: { a: { type: "null" } } },
+      { kind: "record", name: null, fields: [{ name: "a", type: { kind: "null" } }], ...orOther },
+    ],
+    [
+      "an object whose type another schema states",
+      { allOf: [{ type: "object" }, { properties: { a: { type: "null" } } }] },
       { kind: "record", name: null, fields: [{ name: "a", type: { kind: "null" } }] },
     ],
+    [
+      "a map without its type",
+      { additionalProperties: { type: "integer" } },
+      { kind: "map", keys: null, values: { kind: "long" }, ...orOther },
+    ],
+    ["a tuple without its type", { items: [{ type: "string" }] }, { kind: "array", items: { kind: "any" }, ...orOther }],
     ["an array of anything", { type: "array" }, { kind: "array", items: { kind: "any" } }],
     [
       "a tuple of draft 2020-12",
@@ -143,7 +160,7 @@ describe("ordinary schemas", () => {
       { kind: "array", items: { kind: "any" } },
     ],
     ["a tuple", { type: "array", items: [{ type: "string" }] }, { kind: "array", items: { kind: "any" } }],
-    ["an array without its type", { items: { type: "string" } }, { kind: "array", items: { kind: "string" } }],
+    ["an array without its type", { items: { type: "string" } }, { kind: "array", items: { kind: "string" }, ...orOther }],
     ["true", true, { kind: "any" }],
     ["false", false, { kind: "any" }],
     ["nothing at all", {}, { kind: "any" }],

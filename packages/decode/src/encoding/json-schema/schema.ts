@@ -4,7 +4,7 @@ import type { RegisteredSchema } from "../../schema-source.ts";
 import { isJsonObject } from "../json/parse.ts";
 import { type Field, fieldOf, type RecordType, type Type, type UnionType } from "../type.ts";
 import { own, type Place, placeInside, SchemaDocuments } from "./documents.ts";
-import { enumType, scalarType, semanticOf, declaredKinds, unionOf } from "./keywords.ts";
+import { declaredKinds, describedKinds, enumType, scalarType, semanticOf, unionOf } from "./keywords.ts";
 import { quoted, schemaInvalid } from "./schema-invalid.ts";
 
 /** Limits the schemas of all texts together. A schema counts again each time that a reference repeats it. */
@@ -31,6 +31,7 @@ interface Open {
 
 class TypeBuilder {
   readonly #documents: SchemaDocuments;
+  readonly #hasConst: boolean;
   readonly #types = new Map<unknown, Type>();
   readonly #open = new Map<unknown, Open>();
   #parts = 0;
@@ -41,6 +42,8 @@ class TypeBuilder {
 
   constructor(documents: SchemaDocuments) {
     this.#documents = documents;
+    const { node } = documents.root;
+    this.#hasConst = !(isJsonObject(node) && /\/draft-0[34]\//.test(String(own(node, "$schema"))));
   }
 
   /** The type of a schema. The same schema has the same object, so that a record may contain itself. */
@@ -147,11 +150,11 @@ class TypeBuilder {
 
   #build(node: unknown, places: readonly Place[]): Type {
     const nodes = places.map((place) => place.node as Record<string, unknown>); // #conjuncts returns only objects
-    const symbols = enumType(nodes);
+    const symbols = enumType(nodes, this.#hasConst);
     if (symbols !== null) {
       return symbols;
     }
-    const kinds = declaredKinds(nodes);
+    const kinds = declaredKinds(nodes) ?? describedKinds(nodes);
     const alternatives = places.map((place) => alternativesOf(place)).find((list) => list.length > 0);
     if (alternatives !== undefined && !hasSubstance(nodes, kinds)) {
       return this.#alternatives(node, alternatives);
@@ -182,11 +185,11 @@ class TypeBuilder {
     const items = place === undefined ? undefined : own(place.node as Record<string, unknown>, "items");
     const isTuple = Array.isArray(items) || nodes.some((part) => Object.hasOwn(part, "prefixItems"));
     if (place === undefined || items === undefined || isTuple) {
-      return { kind: "array", items: { kind: "any" } };
+      return { kind: "array", items: { kind: "any" }, ...otherKinds(nodes) };
     }
     const inner = this.#contained(node, placeInside(items, place));
     const isMap = nodes.some((part) => own(part, "connect.type") === "map");
-    return (isMap ? entriesType(inner) : null) ?? { kind: "array", items: inner, ...semanticOf(nodes) };
+    return (isMap ? entriesType(inner) : null) ?? { kind: "array", items: inner, ...semanticOf(nodes), ...otherKinds(nodes) };
   }
 
   #contained(node: unknown, place: Place): Type {
@@ -205,11 +208,12 @@ class TypeBuilder {
     const values = mapValues(places);
     const isMap = nodes.some((part) => own(part, "connect.type") === "map");
     if (isMap || (properties.size === 0 && values !== null)) {
-      return unionOf([...others, { kind: "map", keys: null, values: values === null ? { kind: "any" } : this.#contained(node, values) }]);
+      const map: Type = { kind: "map", keys: null, values: values === null ? { kind: "any" } : this.#contained(node, values) };
+      return unionOf([...others, { ...map, ...otherKinds(nodes) }]);
     }
     const fields: Field[] = []; // filled below, because the record may contain itself
     const meaning = semanticOf(nodes);
-    const record: RecordType = { kind: "record", name: meaning.semantic?.name ?? null, fields, ...meaning };
+    const record: RecordType = { kind: "record", name: meaning.semantic?.name ?? null, fields, ...meaning, ...otherKinds(nodes) };
     const type = unionOf([...others, record]);
     this.#types.set(node, type);
     this.#records++;
@@ -252,6 +256,10 @@ function hasSubstance(nodes: readonly Record<string, unknown>[], kinds: readonly
   }
   const isScalar = kinds.some((kind) => kind !== "object" && kind !== "array" && kind !== "null");
   return isScalar || nodes.some((node) => ["properties", "items", "patternProperties"].some((keyword) => Object.hasOwn(node, keyword)));
+}
+
+function otherKinds(nodes: readonly Record<string, unknown>[]): { readonly allowsOtherKinds?: true } {
+  return declaredKinds(nodes) === null ? { allowsOtherKinds: true } : {};
 }
 
 function partsIn(list: unknown, place: Place): Place[] {

@@ -62,11 +62,11 @@ function compileNonNull(type: Type, context: ConvertContext): Convert {
     case "fixed":
       return compileBytes(conversion);
     case "array":
-      return compileArray(type.items, conversion, context);
+      return orOtherKind(type, Array.isArray, compileArray(type.items, conversion, context), context);
     case "map":
-      return compileMap(type.keys, type.values, context);
+      return orOtherKind(type, isJsonObject, compileMap(type.keys, type.values, context), context);
     case "record":
-      return compileRecord(type, conversion, context);
+      return orOtherKind(type, isJsonObject, compileRecord(type, conversion, context), context);
     case "union": {
       const only = withoutNull(type);
       return only.kind === "union" ? compileAny(undefined, context) : compileNonNull(only, context);
@@ -74,6 +74,20 @@ function compileNonNull(type: Type, context: ConvertContext): Convert {
     case "any":
       return compileAny(type.semantic, context);
   }
+}
+
+/** A value of another kind than the described one is any JSON value, if its schema allows it. */
+export function orOtherKind(
+  { allowsOtherKinds }: { readonly allowsOtherKinds?: true },
+  isDescribed: (value: unknown) => boolean,
+  convert: Convert,
+  context: ConvertContext,
+): Convert {
+  if (allowsOtherKinds !== true) {
+    return convert;
+  }
+  const convertOther = compileAny(undefined, context);
+  return (value) => (isDescribed(value) ? convert(value) : convertOther(value));
 }
 
 function compileInteger(type: PrimitiveType, conversion: Conversion | null, context: ConvertContext): Convert {

@@ -6,11 +6,19 @@ import { type Type, withoutNull } from "../type.ts";
 import { unavailableTests } from "../../values/unavailable.ts";
 import type { CompileBudget } from "../compile-budget.ts";
 import { fastPathMiss } from "../fast-path.ts";
-import { type Convert, type ConvertContext, compileAny, compileColumn, compileConvert, isOneValue, recordConvert } from "./convert.ts";
+import {
+  type Convert,
+  type ConvertContext,
+  compileAny,
+  compileColumn,
+  compileConvert,
+  isOneValue,
+  orOtherKind,
+  recordConvert,
+} from "./convert.ts";
 import { JsonCursor } from "./cursor.ts";
 import { countFields, generateFastReader, type FastReader } from "./generate.ts";
 import { isJsonObject, type ParseOptions, parseJson } from "./parse.ts";
-import { mismatch } from "./scalars.ts";
 import { repeatedCost } from "./repeated-cost.ts";
 import { checkJsonCost, type ExtraCost, minMeteredBytes } from "./cost.ts";
 
@@ -149,7 +157,13 @@ function compileTop(type: Type, plan: ReadPlan, context: ConvertContext): Conver
   const extra = plan.rows === "self" ? compileColumn({ kind: "any" }, context) : compileAny(undefined, context);
   const convert = recordConvert(fields, ({ name, type: column }) => compileTopField(name, column, plan, context), extra);
   const selected = plan.rows === "self" ? plan.selected : undefined;
-  return (value) => (value === null ? null : convert(onlySelected(withoutSkipped(value, plan.skip), selected)));
+  const convertRow = orOtherKind(
+    record,
+    isJsonObject,
+    (value) => convert(onlySelected(withoutSkipped(value, plan.skip), selected)),
+    context,
+  );
+  return (value) => (value === null ? null : convertRow(value));
 }
 
 function withoutSkipped(value: unknown, skip: readonly string[]): unknown {
@@ -188,8 +202,8 @@ function compileRow(type: Type, context: ConvertContext, selected: ReadPlan["sel
   const anyColumn = compileColumn({ kind: "any" }, context);
   const fields = record.kind === "record" ? record.fields : [];
   const convertRecord = recordConvert(fields, (field) => compileColumn(field.type, context), anyColumn);
-  const convertOther = record.kind === "record" ? () => mismatch("an object") : compileConvert(type, context);
-  return (value) => (isJsonObject(value) ? convertRecord(onlySelected(value, selected)) : value === null ? null : convertOther(value));
+  const convertOther = compileConvert(type, context);
+  return (value) => (isJsonObject(value) ? convertRecord(onlySelected(value, selected)) : convertOther(value));
 }
 
 /**
