@@ -179,6 +179,7 @@ class Bundler {
         converted[keyword] = convertMap(map, (part, name) => inner(part, `${keyword}/${name}`));
       }
     }
+    namedByPattern(converted);
     const prefix = this.#has("prefixItems") ? own(node, "prefixItems") : undefined;
     return counted(withoutNullBranch(inOneDraft(converted, prefix, inner)));
   }
@@ -308,6 +309,15 @@ type Inner = (part: unknown, at: string) => unknown;
 function convertMap(map: Record<string, unknown>, inner: Inner): Record<string, unknown> {
   // fromEntries defines own properties, also for the name `__proto__`.
   return Object.fromEntries(Object.entries(map).map(([name, part]) => [name, Array.isArray(part) ? part : inner(part, name)]));
+}
+
+/** Ajv checks no property with the name `__proto__`, and with `additionalProperties` takes it for another one. A pattern can name it. */
+function namedByPattern(node: Record<string, unknown>): void {
+  const properties = own(node, "properties");
+  if (isJsonObject(properties) && Object.hasOwn(properties, "__proto__")) {
+    const patterns = own(node, "patternProperties");
+    node["patternProperties"] = { ...(isJsonObject(patterns) ? patterns : {}), "^(?:__proto__)$": own(properties, "__proto__") };
+  }
 }
 
 /** Rewrites the keywords that draft 4 and draft 2020-12 spell in their own way. */

@@ -119,9 +119,16 @@ describe("checking values", () => {
       { a: ["x", "y"] },
       "#/properties/a/items/type",
     ],
+    [
+      "a property with the name of a prototype",
+      '{"type":"object","properties":{"__proto__":{"type":"integer","minimum":1}},"additionalProperties":false}',
+      '{"__proto__":1}',
+      '{"__proto__":0}',
+      "#/properties/__proto__/minimum",
+    ],
     ["a name that every object inherits", { ...object({}), required: ["constructor"] }, { constructor: 1 }, {}, "#/required"],
   ])("%s", (_name, schema, good, bad, rule) => {
-    expect(check(schema, good)).toEqual({ value: good });
+    expect(check(schema, good)).toEqual({ value: typeof good === "string" ? JSON.parse(good) : good });
     expect(check(schema, bad)).toEqual(broken(rule));
   });
 
