@@ -10,6 +10,8 @@ import type { Candidate } from "./candidate.ts";
 
 /** The error codes of bytes that are not JSON. */
 const notJson: ReadonlySet<DecodeErrorCode> = new Set(["truncated", "malformed", "trailing-bytes", "invalid-utf8"]);
+/** Those of a value that begins as no object, list or text does. White space alone, and a cut number or name, may still be JSON that was cut. */
+const notScalar: ReadonlySet<DecodeErrorCode> = new Set(["malformed", "trailing-bytes", "invalid-utf8"]);
 
 /** Messages that are JSON text, with or without their schema. */
 export function jsonText(side: SideTools): Candidate {
@@ -42,8 +44,11 @@ function readKey({ text, result }: SideTools, message: SideMessage, textStart: n
   }
 }
 
-/** Reads one JSON text. If more text follows, asks the framings that pack several texts into one message. */
-function readValue({ text, result, engine, frames }: SideTools, message: SideMessage): SideResult {
+/**
+ * Reads one JSON text. If more text follows, asks the framings that pack several texts into one message. Null for a value that only begins as
+ * a number, a name or white space would: a line of a log, or Protobuf, whose first field often has the tag of a line feed.
+ */
+function readValue({ text, result, engine, frames }: SideTools, message: SideMessage, textStart: number): SideResult | null {
   const { bytes, start, end } = message;
   try {
     text.read(bytes, start, end);
@@ -54,6 +59,9 @@ function readValue({ text, result, engine, frames }: SideTools, message: SideMes
         ? engine.framingOrder.ofPackedTexts.find((one) => one.recognise(message) !== null)
         : undefined;
     if (framing === undefined) {
+      if (isDecodeError(error) && notScalar.has(error.code) && !beginsDocument(bytes, textStart, end)) {
+        return null;
+      }
       throw isDecodeError(error) && error.code === "invalid-utf8" ? notUtf8(message) : error;
     }
     return frames.read(framing, framing.open(message), message.failed);
