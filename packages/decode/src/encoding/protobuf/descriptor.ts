@@ -1,4 +1,4 @@
-import { Cursor, malformed, readEnd, readInt32, readTag, skipField, wire } from "./cursor.ts";
+import { Cursor, readEnd, readInt32, readTag, skipField, wire } from "./cursor.ts";
 import {
   type Features,
   invalidProto,
@@ -159,9 +159,6 @@ class Fields {
       this.#push(tag >>> 3, { start: at.p, end: behind });
       return behind;
     }
-    if ((tag & 7) === wire.groupStart) {
-      throw malformed("a group");
-    }
     return skipField(at, this.#bytes, p, end, tag);
   }
 
@@ -176,3 +173,4 @@ class Fields {
 }
 
 const at = new Cursor({ maxDepth: maxNesting, maxCostPerByte: limitDefaults.maxCostPerByte });
+at.maxCost = Number.POSITIVE_INFINITY; // `limits.maxSchemaChars` bounds what the groups of options cost

@@ -204,6 +204,14 @@ describe("descriptors in base64", () => {
     });
     expect(parseProto(file.toString("base64")).typeOf(path(0, 0))).toBeNull();
   });
+
+  test("an option of the user's own may be a group", () => {
+    // protoc 35.1 of: extend google.protobuf.FieldOptions { optional group Meta = 50001 { optional string owner = 1; } }
+    // message Order { optional int64 id = 1 [(meta) = { owner: "sales" }]; }
+    const descriptor =
+      "CgxvcmRlcnMucHJvdG8aIGdvb2dsZS9wcm90b2J1Zi9kZXNjcmlwdG9yLnByb3RvIhwKBE1ldGESFAoFb3duZXIYASABKAlSBW93bmVyIiYKBU9yZGVyEh0KAmlkGAEgASgDQg2LtRgKBXNhbGVzjLUYUgJpZDo6CgRtZXRhEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjRhgMgASgKMgUuTWV0YVIEbWV0YQ==";
+    expect(valueOf(twins(descriptor, { message: { kind: "name", name: "Order" } }), field(1, 7))).toEqual({ id: 7 });
+  });
 });
 
 describe("schemas that are refused", () => {
