@@ -19,6 +19,7 @@ import { valueInvalid } from "./value-invalid.ts";
  */
 
 const isoDate = /^([+-]?\d{4,9})-(\d\d)-(\d\d)$/;
+const labelledDate = /^[+-]?\d{4,9}-\d\d-\d\dZ$/;
 const isoTime = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?$/;
 
 /** The dates from the log come first, then those from a snapshot: these depend on the local clock and are a day later east of UTC. */
@@ -39,7 +40,8 @@ export function isoDateConversion(name: string, options: ResolvedValueOptions): 
   const render = options.time === "iso" ? null : dateRenderer(options);
   return {
     text: (text) => {
-      const local = withoutLabel(text);
+      // A text of JSON Schema with the format `date` may be any other, because formats are only annotations.
+      const local = labelledDate.test(text) ? withoutLabel(text) : text;
       const infinity = infinityOf(local, infiniteDates);
       return infinity ?? (render === null ? local : renderDate(name, local, render));
     },

@@ -57,3 +57,8 @@ test.each<[string, object, (text: string) => boolean]>([
     expect(readByAll(asRow, `{"row":${text}}`)).toStrictEqual({ row: value });
   }
 });
+
+test.each(["2026-11-30", "2026-11-30T10:00:00Z", "2026-11-30+01:00", "Z", "WALTZ", ""])("the format date leaves %j as it is", (text) => {
+  const readers = readersOf({ type: "object", properties: { a: day } });
+  expect(readByAll(readers, JSON.stringify({ a: text }))).toStrictEqual({ a: text });
+});
