@@ -37,6 +37,8 @@ export interface Bundle {
   readonly schema: Readonly<Record<string, unknown>>;
   /** The path of each part in its own text. */
   readonly paths: ReadonlyMap<unknown, string>;
+  /** Whether a rule is about what no other rule has looked at. */
+  readonly hasUnevaluated: boolean;
 }
 
 const plainKeywords = [
@@ -95,6 +97,7 @@ class Bundler {
   readonly #paths = new Map<unknown, string>();
   readonly #draft: number | null;
   #parts = 0;
+  #hasUnevaluated = false;
 
   constructor(documents: JsonSchemaDocuments) {
     this.#documents = documents;
@@ -111,7 +114,7 @@ class Bundler {
         allOf: [this.#convert(this.#places[i] as JsonSchemaPlace, this.#names[i] as string, maxNesting)],
       };
     }
-    return { schema: { ...root, $defs: definitions }, paths: this.#paths };
+    return { schema: { ...root, $defs: definitions }, paths: this.#paths, hasUnevaluated: this.#hasUnevaluated };
   }
 
   #reference(place: JsonSchemaPlace, name: string): Record<string, unknown> {
@@ -170,6 +173,7 @@ class Bundler {
       converted[keyword] = node[keyword];
     }
     for (const keyword of schemaKeywords.filter((name) => this.#has(name) && Object.hasOwn(node, name))) {
+      this.#hasUnevaluated ||= keyword.startsWith("unevaluated");
       const value = node[keyword];
       converted[keyword] = Array.isArray(value) ? value.map((part, i) => inner(part, `${keyword}/${i}`)) : inner(value, keyword);
     }
@@ -181,7 +185,23 @@ class Bundler {
     }
     namedByPattern(converted);
     const prefix = this.#has("prefixItems") ? own(node, "prefixItems") : undefined;
-    return counted(withoutNullBranch(inOneDraft(converted, prefix, inner)));
+    const inDraft = inOneDraft(converted, prefix, inner);
+    return counted(withoutNullBranch(this.#withoutTuple(inDraft, path)));
+  }
+
+  /** Ajv checks no `contains` beside the list of a tuple if the value has no items. */
+  #withoutTuple(node: Record<string, unknown>, path: string): Record<string, unknown> {
+    if (!Array.isArray(own(node, "items")) || !Object.hasOwn(node, "contains")) {
+      return node;
+    }
+    const part: Record<string, unknown> = {};
+    for (const keyword of ["contains", "minContains", "maxContains"].filter((name) => Object.hasOwn(node, name))) {
+      part[keyword] = node[keyword];
+      delete node[keyword];
+    }
+    this.#paths.set(part, path);
+    node["allOf"] = [...listAt(node, "allOf"), counted(part)];
+    return node;
   }
 
   #has(keyword: string): boolean {

@@ -126,6 +126,27 @@ describe("checking values", () => {
       '{"__proto__":0}',
       "#/properties/__proto__/minimum",
     ],
+    [
+      "an alternative beside patterns of names",
+      { type: "object", patternProperties: { "^x": {} }, oneOf: [{ properties: { a: { const: "a" } } }, { required: ["b"] }] },
+      { x1: 1, a: 1, b: 1 },
+      { x1: 1, a: "a", b: 1 },
+      "#/oneOf",
+    ],
+    [
+      "a condition beside patterns of names",
+      `{"type":"object","patternProperties":{"^x":{}},"if":{"properties":{"kind":{"const":"a"}}},"then":{"properties":{"a":{"type":"string"}}}}`,
+      { x1: 1, kind: "b", a: 1 },
+      { x1: 1, kind: "a", a: 1 },
+      "#/then/properties/a/type",
+    ],
+    [
+      "what a tuple without items contains",
+      object({ a: { prefixItems: [{ type: "string" }], contains: { const: "x" } } }),
+      { a: ["x"] },
+      { a: [] },
+      "#/properties/a/contains",
+    ],
     ["a name that every object inherits", { ...object({}), required: ["constructor"] }, { constructor: 1 }, {}, "#/required"],
   ])("%s", (_name, schema, good, bad, rule) => {
     expect(check(schema, good)).toEqual({ value: typeof good === "string" ? JSON.parse(good) : good });

@@ -59,6 +59,8 @@ function compile(bundle: Bundle, budget: Budget): ValidateFunction {
       jsPropertySyntax: true, // paths in the value are not asked for: as pointers, each call would escape the whole of a long name again
       code: { regExp, optimize: false }, // optimising takes seven times as long as generating
     });
+    // It fails if it notes for nobody what was looked at: `if` and `anyOf` beside `patternProperties` end in a TypeError.
+    ajv.opts.unevaluated = bundle.hasUnevaluated;
     addKeywords(ajv, budget);
     return ajv.compile(bundle.schema);
   } catch (error) {
@@ -137,10 +139,10 @@ function isValid(check: ValidateFunction, value: unknown): boolean {
     if (isDecodeError(error)) {
       throw error;
     }
-    throw new DecodeError(
-      "limit-exceeded",
-      `expected a value that can be checked against its schema, found one that is nested too deep (${(error as Error).name})`,
-    );
+    if (!(error instanceof RangeError)) {
+      throw schemaInvalid(`ajv fails when it checks a value against it (${(error as Error).name}); set validation to "off"`);
+    }
+    throw new DecodeError("limit-exceeded", "expected a value that can be checked against its schema, found one that is nested too deep");
   }
 }
 

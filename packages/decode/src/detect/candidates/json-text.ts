@@ -10,7 +10,7 @@ import type { Candidate } from "./candidate.ts";
 
 /** The error codes of bytes that are not JSON. */
 const notJson: ReadonlySet<DecodeErrorCode> = new Set(["truncated", "malformed", "trailing-bytes", "invalid-utf8"]);
-/** Those of a value that begins as no object, list or text does. White space alone, and a cut number or name, may still be JSON that was cut. */
+/** Those of a value that begins as no object, list or text does. White space alone may be JSON that was cut. */
 const notScalar: ReadonlySet<DecodeErrorCode> = new Set(["malformed", "trailing-bytes", "invalid-utf8"]);
 
 /** Messages that are JSON text, with or without their schema. */
