@@ -70,3 +70,17 @@ function errorOf(decode: () => unknown): DecodeError {
   }
   return expect.unreachable();
 }
+
+const registered = { id: 1, schemaType: "AVRO", schema };
+test.each<[string, unknown]>([
+  ["null", null],
+  ["a promise", Promise.resolve(registered)],
+  ["a text", schema],
+  ["a schema without its type", { id: 1, schema }],
+  ["a schema that is parsed already", { ...registered, schema: JSON.parse(schema) as unknown }],
+])("a source whose peek returns %s is to blame, and no record", (_name, found) => {
+  const schemas = { peek: () => found, load: () => expect.unreachable() } as unknown as SchemaSource;
+  expect(() => createDecoder({ schemas }).decode(framedRecord("046869"))).toThrow(
+    /^peek of the schema source must return \{ id, schemaType, schema \}/,
+  );
+});

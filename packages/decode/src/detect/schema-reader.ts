@@ -69,6 +69,16 @@ const maxColumnHints = 16;
 
 const noChoice: Buffer = Buffer.alloc(0);
 
+/** The source is the user's own code. A TypeError, because no record is to blame: none becomes a dead letter. */
+function requireSchema(found: unknown): void {
+  const { schemaType, schema } = (typeof found === "object" && found !== null ? found : {}) as Partial<RegisteredSchema>;
+  if (typeof schemaType !== "string" || typeof schema !== "string") {
+    throw new TypeError(
+      "peek of the schema source must return { id, schemaType, schema } with texts as schemaType and schema, or undefined if the schema must be loaded first: neither null nor a promise",
+    );
+  }
+}
+
 /** Reads one side of a topic whose messages name their schema. One reader is compiled for each schema and message. */
 export class SchemaReader {
   readonly #engine: Engine;
@@ -150,6 +160,7 @@ export class SchemaReader {
     if (registered === undefined) {
       return this.#wait({ kind: "schema", id }, failed);
     }
+    requireSchema(registered);
     const encoding = this.#engine.schemaEncoding(registered.schemaType, announced);
     if (encoding.isLoaded?.() === false) {
       return this.#wait(pendingEncoding(encoding), failed);
