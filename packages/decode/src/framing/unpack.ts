@@ -30,6 +30,9 @@ const unpackers: Readonly<Record<Compression, Unpack | undefined>> = {
   zstandard: (zlib as { zstdDecompressSync?: Unpack }).zstdDecompressSync,
 };
 
+/** Python's writers of Avro make zlib data, and take its header away but only the last byte of its checksum. Other readers look at none of it. */
+const zlibRest = 3;
+
 /**
  * Unpacks all bytes into at most `limit` bytes. Throws a `DecodeError` if they are incomplete, are followed by other bytes or unpack to
  * more.
@@ -47,8 +50,8 @@ export function unpack(compression: Compression, bytes: Uint8Array, limit: numbe
     const options = { maxOutputLength: Math.max(1, limit), chunkSize, info: true };
     // With `info`, the result says how many input bytes the stream took. zlib does not report bytes that follow the stream.
     const { buffer, engine } = unpacker(bytes, options) as unknown as { buffer: Buffer; engine: { bytesWritten: number } };
-    if (compression !== "zstandard" && engine.bytesWritten !== bytes.length) {
-      const rest = bytes.length - engine.bytesWritten;
+    const rest = compression === "zstandard" ? 0 : bytes.length - engine.bytesWritten;
+    if (rest !== 0 && !(compression === "deflate" && rest === zlibRest)) {
       throw new DecodeError(
         "trailing-bytes",
         `expected ${compression} data to the end of the payload, found ${rest} more bytes after it; check what wrote the message`,

@@ -43,7 +43,7 @@ class TypeBuilder {
   constructor(documents: SchemaDocuments) {
     this.#documents = documents;
     const { node } = documents.root;
-    this.#hasConst = !(isJsonObject(node) && /\/draft-0[34]\//.test(String(own(node, "$schema"))));
+    this.#hasConst = !(isJsonObject(node) && /\bdraft-0?[34]\b/.test(String(own(node, "$schema"))));
   }
 
   /** The type of a schema. The same schema has the same object, so that a record may contain itself. */
