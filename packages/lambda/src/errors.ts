@@ -6,7 +6,7 @@ export type LambdaErrorCode =
   | "invalid-option"
   /** A pattern or a set of handlers that contradicts itself or another one. */
   | "invalid-handler"
-  /** What Lambda handed over is no event of Kafka: the function has another trigger. */
+  /** What Lambda handed over is no event of Kafka, as when the function has another trigger, or a record is not as Lambda writes it. */
   | "invalid-event"
   /** `strict` is set, and no handler takes an event. */
   | "unhandled-event"

@@ -82,22 +82,62 @@ function kindOf(value: unknown): string {
   return value === null ? "null" : typeof value;
 }
 
-/** The record with its bytes. */
-export function kafkaRecordOf({ topic, partition, offset, timestamp, key, value, headers }: KafkaEventRecord): KafkaRecord {
+/** The record with its bytes. Throws if a part is not as Lambda writes it: it would be read as other bytes, and nobody would see that. */
+export function kafkaRecordOf(record: KafkaEventRecord): KafkaRecord {
+  const { topic, partition, offset, timestamp, key, value, headers } = record;
+  if (!Number.isSafeInteger(timestamp)) {
+    throw invalidPart(record, "timestamp", "an integer", kindOf(timestamp));
+  }
+  const list: unknown = headers ?? [];
+  if (!Array.isArray(list) || !list.every(isObject)) {
+    throw invalidPart(record, "headers", "a list of objects", Array.isArray(list) ? "a list of something else" : kindOf(list));
+  }
   return {
     topic,
     partition,
     offset: BigInt(offset),
     timestamp: BigInt(timestamp),
-    key: bytesOf(key),
-    value: bytesOf(value),
-    headers: (headers ?? []).flatMap((header) =>
-      Object.entries(header).map(([name, bytes]) => [name, bytes === null ? null : Uint8Array.from(bytes)] as const),
-    ),
+    key: bytesOf(record, "key", key),
+    value: bytesOf(record, "value", value),
+    headers: list.flatMap((header) => Object.entries(header).map(([name, bytes]) => [name, headerBytesOf(record, bytes)] as const)),
   };
 }
 
 /** An empty text is an empty value, which is no tombstone. */
-function bytesOf(base64: string | null | undefined): Buffer | null {
-  return base64 === null || base64 === undefined ? null : Buffer.from(base64, "base64");
+function bytesOf(record: KafkaEventRecord, side: "key" | "value", base64: unknown): Buffer | null {
+  if (base64 === null || base64 === undefined) {
+    return null;
+  }
+  if (typeof base64 !== "string") {
+    throw invalidPart(record, side, "base64", kindOf(base64));
+  }
+  const bytes = Buffer.from(base64, "base64");
+  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
+  // Node skips characters that are not of base64, so that JSON would be read as fewer bytes.
+  if (bytes.length !== Math.floor(((base64.length - padding) * 3) / 4)) {
+    throw invalidPart(record, side, "base64", "other text");
+  }
+  return bytes;
+}
+
+function headerBytesOf(record: KafkaEventRecord, bytes: unknown): Uint8Array | null {
+  if (bytes === null) {
+    return null;
+  }
+  if (!Array.isArray(bytes) || !bytes.every(isByte)) {
+    throw invalidPart(record, "headers", "lists of bytes, as numbers", Array.isArray(bytes) ? "a list of something else" : kindOf(bytes));
+  }
+  return Uint8Array.from(bytes);
+}
+
+/** As Java writes it, which has no unsigned bytes, or as other languages do. */
+function isByte(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= -128 && (value as number) <= 255;
+}
+
+function invalidPart({ topic, partition, offset }: KafkaEventRecord, part: string, expected: string, found: string): LambdaError {
+  return new LambdaError(
+    "invalid-event",
+    `expected the ${part} of ${topic}[${partition}]@${offset} to be ${expected}, as Lambda writes it, found ${found}`,
+  );
 }

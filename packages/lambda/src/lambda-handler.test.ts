@@ -359,6 +359,54 @@ test.each<[string, unknown, string]>([
   expect(handled).toBe(0);
 });
 
+test.each<[string, object, string]>([
+  ["a value of JSON", { value: '{"id":1}' }, "the value of t[0]@7 to be base64, as Lambda writes it, found other text"],
+  ["a value that was parsed", { value: { id: 1 } }, "the value of t[0]@7 to be base64, as Lambda writes it, found object"],
+  ["a key of text", { key: "order 1" }, "the key of t[0]@7 to be base64, as Lambda writes it, found other text"],
+  [
+    "a header in base64",
+    { headers: [{ id: "AQ==" }] },
+    "the headers of t[0]@7 to be lists of bytes, as numbers, as Lambda writes it, found string",
+  ],
+  [
+    "a header of other numbers",
+    { headers: [{ id: [256] }] },
+    "the headers of t[0]@7 to be lists of bytes, as numbers, as Lambda writes it, found a list of something else",
+  ],
+  ["headers by their names", { headers: { id: [1] } }, "the headers of t[0]@7 to be a list of objects, as Lambda writes it, found object"],
+  ["no timestamp", { timestamp: undefined }, "the timestamp of t[0]@7 to be an integer, as Lambda writes it, found undefined"],
+])("a record with %s fails, and the error says what Lambda writes", async (_, part, message) => {
+  const { handler, lines } = handlerOf();
+  let handled = 0;
+  handler.on("*", () => void handled++);
+  const record = { topic: "t", partition: 0, offset: 7, timestamp: 0, value: Buffer.from('{"id":1}').toString("base64"), ...part };
+  const event = { eventSource: "aws:kafka", records: { "t-0": [record] } } as unknown as KafkaEvent;
+  expect(await handler(event)).toEqual({ batchItemFailures: [{ itemIdentifier: { partition: "t-0", offset: 7 } }] });
+  expect(handled).toBe(0);
+  expect(lines[0]?.fields["err"]).toMatchObject({ code: "invalid-event", message: `[invalid-event] expected ${message}` });
+});
+
+test("base64 without padding, empty texts and headers of signed bytes are read", async () => {
+  const { handler } = handlerOf();
+  const seen: unknown[] = [];
+  handler.on("*", ({ record }) => void seen.push(record.headers));
+  const record = { topic: "t", partition: 0, timestamp: 0, headers: [{ a: [-1, 255, 0] }, { b: null }, { c: [] }] };
+  const values = ['{"id":1}', '{"id":12}', '{"id":123}'].map((text) => Buffer.from(text).toString("base64").replace(/=+$/, ""));
+  const list = values.map((value, offset) => ({
+    ...record,
+    offset,
+    value,
+    key: offset === 0 ? null : Buffer.from("1").toString("base64"),
+  }));
+  expect(await handler({ eventSource: "aws:kafka", records: { "t-0": list } })).toEqual({ batchItemFailures: [] });
+  const headers = [
+    ["a", Uint8Array.of(255, 255, 0)],
+    ["b", null],
+    ["c", new Uint8Array()],
+  ];
+  expect(seen).toEqual([headers, headers, headers]);
+});
+
 test("a null value is a tombstone, whether it is null or left out, and an empty one is not", async () => {
   const { handler } = handlerOf({ registry: undefined, decoder: createDecoder({ topics: { t: { value: { encoding: "text" } } } }) });
   const kinds: string[] = [];
