@@ -1,5 +1,5 @@
 import process from "node:process";
-import { silentLogger, systemClock } from "@cdckit/consumer";
+import { silentLogger, type Subscription, systemClock } from "@cdckit/consumer";
 import { afterAll, describe, expect, test } from "vitest";
 import { testDriverContract } from "./driver.contract.ts";
 import { MemoryBroker } from "./memory-broker.ts";
@@ -150,6 +150,19 @@ describe("the broker in memory", () => {
     await session.commit(before === undefined ? [] : [{ assignment: before, offset: 1n }]);
     expect(driver.broker.commits).toEqual([]);
     await session.close(1_000);
+  });
+
+  test("a topic that does not exist is refused as real drivers do, with their code", async () => {
+    const driver = memory({ topics: { orders: 1 } });
+    const subscription = { groupId: "g", from: "earliest", logger: silentLogger } as const;
+    const connecting = (more: Pick<Subscription, "topics" | "writesTo">) => driver.connect({ ...subscription, ...more }, new ProbeSink());
+    const message = "[topic-missing] there is no topic order; there are: orders";
+    await expect(connecting({ topics: ["order"] })).rejects.toMatchObject({ name: "MemoryBrokerError", code: "topic-missing", message });
+    await expect(connecting({ topics: [/^shop/] })).rejects.toMatchObject({
+      message: "[topic-missing] no topic matches /^shop/; there are: orders",
+    });
+    const writesTo = [{ topic: "letters", option: "failure.deadLetterTopic", create: null }];
+    await expect(connecting({ topics: ["orders"], writesTo })).rejects.toMatchObject({ code: "topic-missing" });
   });
 
   test("what does not exist is named", () => {

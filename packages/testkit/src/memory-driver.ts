@@ -109,11 +109,7 @@ class BrokerDriver implements MemoryDriver {
 
   async connect(subscription: Subscription, sink: DriverSink): Promise<DriverSession> {
     await this.#reach(subscription);
-    const existing = this.broker.topics();
-    const missing = subscription.topics.filter((topic) => typeof topic === "string" && !existing.includes(topic));
-    if (missing.length > 0) {
-      throw new RangeError(`there is no topic ${missing.join(", ")}; there are: ${existing.join(", ") || "none"}`);
-    }
+    this.#refuseMissing(subscription);
     this.#prepareWritten(subscription);
     const member = new MemoryMember({ broker: this.broker, subscription, sink, ...this.#tuning });
     if (subscription.startAt === undefined) {
@@ -146,10 +142,21 @@ class BrokerDriver implements MemoryDriver {
     await Promise.race([reached, aborted]).finally(() => signal?.removeEventListener("abort", giveUp));
   }
 
+  #refuseMissing({ topics }: Subscription): void {
+    const existing = this.broker.topics();
+    const missing = topics.filter((topic) => typeof topic === "string" && !existing.includes(topic));
+    const isMatched = topics.some((topic) => typeof topic === "string" || existing.some((name) => name.search(topic) !== -1));
+    if (missing.length > 0 || !isMatched) {
+      const what = missing.length > 0 ? `there is no topic ${missing.join(", ")}` : `no topic matches ${topics.join(", ")}`;
+      throw new MemoryBrokerError("topic-missing", `${what}; there are: ${existing.join(", ") || "none"}`);
+    }
+  }
+
   #prepareWritten({ writesTo = [] }: Subscription): void {
     for (const { topic, option, create } of writesTo.filter((written) => !this.broker.topics().includes(written.topic))) {
       if (create === null) {
-        throw new RangeError(`there is no topic ${topic}, which ${option} names; there are: ${this.broker.topics().join(", ") || "none"}`);
+        const existing = this.broker.topics().join(", ") || "none";
+        throw new MemoryBrokerError("topic-missing", `there is no topic ${topic}, which ${option} names; there are: ${existing}`);
       }
       this.broker.createTopic(topic, create.partitions);
     }

@@ -4,6 +4,8 @@ import { helpUrlOf } from "./help-url.ts";
 
 /** Every way in which the broker in memory refuses a client. A code is written here and nowhere else. */
 export type MemoryBrokerErrorCode =
+  /** A topic of the subscription does not exist, or no topic matches it. */
+  | "topic-missing"
   /** What was to be read next is not in the log: see `lost`. */
   | "offset-out-of-range"
   /** The topic was deleted and created again, and the position is of the old one: see `lost`. */

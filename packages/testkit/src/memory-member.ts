@@ -145,7 +145,8 @@ export class MemoryMember implements DriverSession {
         this.#missing.get(topic)?.end();
         this.#missing.delete(topic);
       } else if (!this.#missing.has(topic) && !this.#isOver) {
-        this.#missing.set(topic, sink.waiting?.({ what: "the topic", place: topic, cause: new RangeError(`there is no topic ${topic}`) }));
+        const cause = new MemoryBrokerError("topic-missing", `there is no topic ${topic} any more`);
+        this.#missing.set(topic, sink.waiting?.({ what: "the topic", place: topic, cause }));
       }
     }
   }
