@@ -24,6 +24,8 @@ describe("written bytes", () => {
     [5, "found Number"],
     [{ hex: "0x00" }, 'expected two hexadecimal digits a byte, found "0x00"'],
     [{ hex: "000" }, 'found "000"'],
+    [{ base64: '{"id":1}' }, 'expected base64 with its padding, found "{\\"id\\":1}"'],
+    [{ base64: "AAo" }, 'found "AAo"'],
   ])("what is no bytes, as %j, is refused with what is", (written, message) => {
     expect(() => bytesOf(written as string)).toThrow(message);
     expect(() => recordOf(written as string)).toThrow(message);

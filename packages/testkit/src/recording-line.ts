@@ -1,9 +1,8 @@
 import type { KafkaRecord, RecordHeaders } from "@cdckit/decode";
+import { isBase64 } from "./written-bytes.ts";
 
 /** Kafka's own mark for a record without a timestamp. */
 const noTimestamp = -1n;
-// Looks for what must not be there: a pattern for the whole text would need a stack for a value of many megabytes.
-const foreignToBase64 = /[^A-Za-z0-9+/=]|=[^=]/;
 const integerText = /^-?\d{1,19}$/;
 
 /**
@@ -70,10 +69,6 @@ function bytesOf(name: string, value: unknown): Buffer | null {
     throw new Error(`"${name}" must be base64 text or null`);
   }
   return Buffer.from(value, "base64");
-}
-
-function isBase64(text: string): boolean {
-  return text.length % 4 === 0 && !text.endsWith("===") && !foreignToBase64.test(text);
 }
 
 const noHeaders: RecordHeaders = Object.freeze([]);

@@ -34,7 +34,7 @@ export function bytesOf(written: WrittenBytes | null): Buffer | null {
     return bytesOfDigits(hex.replaceAll(" ", ""));
   }
   if (typeof base64 === "string") {
-    return Buffer.from(base64, "base64");
+    return bytesOfBase64(base64);
   }
   const found = Object.prototype.toString.call(written).slice("[object ".length, -1);
   throw new TypeError(
@@ -48,6 +48,21 @@ function bytesOfDigits(digits: string): Buffer {
     throw new TypeError(`expected two hexadecimal digits a byte, found ${JSON.stringify(digits)}`);
   }
   return Buffer.from(digits, "hex");
+}
+
+// Looks for what must not be there: a pattern for the whole text would need a stack for a value of many megabytes.
+const foreignToBase64 = /[^A-Za-z0-9+/=]|=[^=]/;
+
+/** Whether a text is base64 with its padding. `Buffer.from` leaves out what is not, without a word. */
+export function isBase64(text: string): boolean {
+  return text.length % 4 === 0 && !text.endsWith("===") && !foreignToBase64.test(text);
+}
+
+function bytesOfBase64(text: string): Buffer {
+  if (!isBase64(text)) {
+    throw new TypeError(`expected base64 with its padding, found ${JSON.stringify(text.slice(0, 40))}`);
+  }
+  return Buffer.from(text, "base64");
 }
 
 function isParts(written: HexBytes | Base64Bytes | readonly WrittenBytes[]): written is readonly WrittenBytes[] {
