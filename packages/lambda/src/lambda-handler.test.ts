@@ -469,7 +469,11 @@ test("wrong options and handlers are refused where they are given", () => {
     ["items", { create: async function* () {} }, '[invalid-handler] on("items"): handler "create" is a generator function'],
     ["items", {}, '[invalid-handler] on("items") has no handler'],
     ["*", { update: undefined }, '[invalid-handler] on("*") has no handler'],
-    ["heartbeat", { create: () => {} }, '[invalid-handler] on("heartbeat") expects a function'],
+    [
+      "transaction",
+      { create: () => {} },
+      '[invalid-handler] on("transaction") expects a function, because it is a kind of control event; a table of this name needs a longer one, as "public.transaction"',
+    ],
     ["", { create: () => {} }, "[invalid-handler] on() expects the name of a table or a topic"],
     [/orders/, { create: () => {} }, '"*" or the kind of a control event, got the regular expression /orders/'],
     [undefined, () => {}, '"*" or the kind of a control event, got undefined'],

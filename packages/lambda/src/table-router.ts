@@ -75,7 +75,9 @@ export class TableRouter {
       this.#addTable(pattern, handlers as Registration["handlers"]);
     } else {
       throw invalid(
-        `on(${JSON.stringify(pattern)}) expects ${Object.hasOwn(controlKinds, pattern) ? "a function" : "an object of handlers"}`,
+        Object.hasOwn(controlKinds, pattern)
+          ? `on(${JSON.stringify(pattern)}) expects a function, because it is a kind of control event; a table of this name needs a longer one, as "public.${pattern}"`
+          : `on(${JSON.stringify(pattern)}) expects an object of handlers`,
       );
     }
   }

@@ -190,6 +190,14 @@ describe("registrations that contradict themselves are refused", () => {
     expect(codeOf(() => new Router().add(pattern, handlers))).toBe("invalid-handler");
   });
 
+  test("an object for a control event, and the message says how a table of its name is meant", () => {
+    const router = new Router();
+    expect(() => router.add("transaction", { create: vi.fn() })).toThrow(
+      '[invalid-handler] on("transaction") expects a function, because it is a kind of control event; a table of this name needs a longer one, as "public.transaction"',
+    );
+    router.add("public.transaction", { create: vi.fn() });
+  });
+
   test.each(["*.*", "public.*", "orders*", "*.orders", "av.*"])("a wildcard in %j, which would match nothing", (pattern) => {
     const router = new Router({ isTopic: (text) => text.startsWith("av.") }); // topics may be subscribed to by an expression
     expect(() => router.add(pattern, { create: vi.fn() })).toThrow(

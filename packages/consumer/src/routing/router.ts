@@ -243,6 +243,6 @@ function expectation(pattern: string): string {
     return "a function, or an object of handlers";
   }
   return isControlKind(pattern)
-    ? "a function"
+    ? `a function, because it is a kind of control event; a table of this name needs a longer one, as "public.${pattern}"`
     : "an object of handlers: { create, update, delete, read, truncate, row, tombstone } or { batch }";
 }
