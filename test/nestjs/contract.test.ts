@@ -188,6 +188,23 @@ describe.skipIf(!isBuilt).each(Object.entries(majors))("with Nest %s, the module
     await app.close();
   });
 
+  test("logs what has halted the consumer with its cause: an error of a handler is one", async () => {
+    const { app, cdc, orders } = await appOf("orders", parts().options);
+    const logged: unknown[][] = [];
+    app.useLogger({ log: () => {}, warn: () => {}, error: (...line: unknown[]) => void logged.push(line) });
+    const failed = Promise.reject(new TypeError("no account", { cause: "of the bank" }));
+    failed.catch(() => {}); // the handler waits for it later
+    (orders as { gate: Promise<void> }).gate = failed;
+    await app.init();
+    await cdc.ended;
+    app.useLogger(false);
+    await app.close();
+    const stacks = expect.stringMatching(
+      /^ConsumerError: \[handler-failed\][^]*\ncaused by: TypeError: no account\n[^]*\ncaused by: 'of the bank'$/,
+    ) as unknown;
+    expect(logged).toEqual([[expect.stringContaining("The consumer has halted: [handler-failed]"), stacks, "CdcModule"]]);
+  });
+
   describe("of an app that ends with its consumer", () => {
     let main: string;
     beforeAll(async () => {

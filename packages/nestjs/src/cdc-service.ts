@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { type AnyHandler, type Consumer, type Health, isConsumerError, type RowChecks } from "@cdckit/consumer";
 import { Logger, type OnApplicationBootstrap, type OnModuleDestroy } from "@nestjs/common";
 import type { DiscoveryService } from "@nestjs/core";
@@ -86,12 +87,26 @@ export class CdcService implements OnApplicationBootstrap, OnModuleDestroy {
 
   #over(error: Error | null): void {
     if (error !== null) {
-      this.#logger.error(`The consumer has halted: ${error.message}`, error.stack);
+      this.#logger.error(`The consumer has halted: ${error.message}`, stacksOf(error));
     } else if (!this.#isClosing) {
       this.#logger.warn("The consumer has stopped, and the app goes on: call closeWithConsumer(app) in main.ts to close it on a signal");
     }
     this.#end(error);
   }
+}
+
+/** How many causes of an error are logged: a chain of them may lead back to its beginning. */
+const maxCauses = 8;
+
+/** The stacks of an error and of its causes. Nest logs the text that it gets, and what a handler has thrown is a cause. */
+function stacksOf(error: Error): string {
+  const stacks: string[] = [];
+  let cause: unknown = error;
+  while (cause !== undefined && stacks.length <= maxCauses) {
+    stacks.push(cause instanceof Error && typeof cause.stack === "string" ? cause.stack : inspect(cause));
+    cause = cause instanceof Error ? cause.cause : undefined;
+  }
+  return stacks.join("\ncaused by: ");
 }
 
 /** A consumer names patterns alone, and an app may have a dozen classes with handlers of one. */
