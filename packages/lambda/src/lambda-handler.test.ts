@@ -130,7 +130,7 @@ describe("a failure", () => {
   });
 
   test("is an error of the invocation with the option failure: throw, with the failure as its cause", async () => {
-    const { handler } = handlerOf({ failure: "throw" });
+    const { handler, lines } = handlerOf({ failure: "throw" });
     const cause = new Error("the warehouse is closed");
     handler.on("*", ({ record }) => {
       if (record.partition === 1) {
@@ -140,6 +140,7 @@ describe("a failure", () => {
     const error = await handler(eventOf([0, 1])).catch((thrown: unknown) => thrown);
     expect(isLambdaError(error)).toBe(true);
     expect(error).toMatchObject({ code: "batch-failed", cause });
+    expect(lines.map(({ message }) => message)).toEqual(["a record failed; Lambda hands over the whole batch again"]);
     expect((error as Error).message).toContain("1 of 2 partitions have a record that was not handled, the first is shop-eu.orders-1@");
     await expect(handler(eventOf([0]))).resolves.toEqual({ batchItemFailures: [] });
   });

@@ -112,7 +112,8 @@ class Invocations {
         }
         await this.#handleEvents(events);
       } catch (error) {
-        this.#options.logger.error({ err: error, topic, partition, offset }, "a record failed; Lambda is asked to go on with it");
+        const next = this.#options.throws ? "Lambda hands over the whole batch again" : "Lambda is asked to go on with it";
+        this.#options.logger.error({ err: error, topic, partition, offset }, `a record failed; ${next}`);
         return { failure, error };
       }
     }
