@@ -60,6 +60,7 @@ export const roomTables = {
       "recent-map": [],
       "set-property": [], // the one way to set a property whose name came from bytes
       "list-with": [], // makes lists that V8 keeps young
+      "user-answer": [], // refuses what functions of the user's must not answer
       options: ["errors", "json-schema-validator:types"],
       event: ["record:types", "schema-source:types"],
       explanation: [], // what explain() answers with
@@ -69,6 +70,7 @@ export const roomTables = {
       values: ["errors", "options", "set-property"],
       encoding: [
         "list-with",
+        "user-answer",
         "bounded-map",
         "values",
         "errors",
@@ -109,6 +111,7 @@ export const roomTables = {
       ],
       detect: [
         "list-with",
+        "user-answer",
         "bind-methods",
         "bounded-map",
         "recent-map",

@@ -13,7 +13,7 @@ async function goingOn(isStill: () => boolean = () => true) {
   const fail = vi.fn<(error: Error) => void>();
   const assignments = heldPartitions();
   const between: (() => void)[] = [];
-  const call = (): void => void between.splice(0).forEach((work) => work());
+  const call = (): void => between.splice(0).forEach((work) => work());
   const consumer = { incrementalAssign() {}, incrementalUnassign() {}, resume() {}, getWatermarkOffsets: () => ({ highOffset: 9 }) };
   const sink = { batch: ({ nextOffset }: { nextOffset: bigint }) => void nextOffsets.push(nextOffset) };
   const loop = { between: (work: () => void) => void between.push(work), afterCall: (work: () => void) => void between.push(work) };

@@ -1,4 +1,5 @@
 import type { EnvelopeFormat } from "../envelope/envelope.ts";
+import { isPromise } from "../user-answer.ts";
 
 /** The members that make events. Their answer is checked, because whoever decodes would fail on it later, far from its cause. */
 const opening: ReadonlySet<string> = new Set<keyof EnvelopeFormat>(["open", "openUnprojected"]);
@@ -21,8 +22,7 @@ type Member = (...args: readonly unknown[]) => unknown;
 function checkedMember(own: EnvelopeFormat, name: string, member: Member): Member {
   return (...args) => {
     const answer = member.apply(own, [...args]);
-    if (isThenable(answer)) {
-      Promise.resolve(answer).catch(() => {}); // the error below says what is wrong
+    if (isPromise(answer)) {
       throw unexpected(own, name, "an answer at once", "a promise: an envelope cannot wait");
     }
     if (opening.has(name) && answer !== null && answer !== undefined && !Array.isArray(answer)) {
@@ -42,10 +42,6 @@ function memberNamesOf(own: EnvelopeFormat): ReadonlySet<string> {
   }
   names.delete("constructor");
   return names;
-}
-
-function isThenable(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
 function unexpected({ name }: EnvelopeFormat, member: string, expected: string, found: string): TypeError {

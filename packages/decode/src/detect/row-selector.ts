@@ -1,3 +1,4 @@
+import { wrongAnswer } from "../user-answer.ts";
 import type { ColumnSelector, RowSlot } from "../column-selector.ts";
 import type { RowSelection } from "../encoding/row-selection.ts";
 import { EnvelopedChange } from "../envelope/change-event.ts";
@@ -139,7 +140,10 @@ export class RowSelector implements RowSelection {
     let wanted = this.#tables.get(table);
     if (wanted === undefined) {
       const select = (of: TableName | null, slot: RowSlot): Columns | null => {
-        const columns = this.#select(of, slot);
+        const columns = this.#select(of, slot) ?? null;
+        if (columns !== null && typeof (columns as Partial<ReadonlySet<string>>).has !== "function") {
+          throw wrongAnswer("the function of selectColumns", "return a Set of column names, or null", columns);
+        }
         return columns?.size === 0 ? noColumns : columns;
       };
       const [create, update, deleted, read, row] = slots.map((slot) => select(table, slot)) as [

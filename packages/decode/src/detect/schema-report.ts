@@ -1,3 +1,4 @@
+import { isPromise, wrongAnswer } from "../user-answer.ts";
 import type { CdcEvent, TableName } from "../event.ts";
 import type { SchemaListener, SchemaSeen } from "../schema-seen.ts";
 import { ByTable } from "./by-table.ts";
@@ -25,7 +26,10 @@ export class SchemaReport {
     this.#last = table;
     if (this.#reportedFor.get(table) === undefined) {
       this.#reportedFor.set(table, true);
-      this.#listener({ ...this.#seen(), table });
+      const answer: unknown = this.#listener({ ...this.#seen(), table });
+      if (isPromise(answer)) {
+        throw wrongAnswer("onSchema", "return nothing", answer);
+      }
     }
   }
 }

@@ -1,3 +1,4 @@
+import { wrongAnswer } from "../user-answer.ts";
 import { fastPathMiss } from "../encoding/fast-path.ts";
 import type { ColumnHints } from "../encoding/reader.ts";
 import type { EnvelopeScope } from "../envelope/envelope.ts";
@@ -69,6 +70,9 @@ export class TopicDecoder {
     const addCost = (cost: number): void => engine.embeddedJsonBudget.addCost(cost, limits);
     const topicTable = hints.table ?? tableOfTopic(topic);
     const select = mayLearn ? (engine.selectColumns?.(topic) ?? null) : null;
+    if (select !== null && typeof select !== "function") {
+      throw wrongAnswer("selectColumns", "return a function of table and operation, or null", select);
+    }
     const selector = select === null ? null : new RowSelector(select);
     this.#selector = selector;
     const needWholeRows = selector?.needWholeRows ?? nothingToDo;

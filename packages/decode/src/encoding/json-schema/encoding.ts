@@ -5,6 +5,7 @@ import type { CompileOptions, PayloadReader } from "../reader.ts";
 import type { ParsedSchema, SchemaEncoding } from "../schema-encoding.ts";
 import { CheckedReader, checkingCost, Sampling } from "./reader.ts";
 import { parseJsonSchema } from "./schema.ts";
+import { checkedValidation } from "./checked-validation.ts";
 
 /** JSON with a JSON Schema in a registry, as Confluent's serializers and Connect's JsonSchemaConverter write it. */
 export const jsonSchema: SchemaEncoding = {
@@ -24,7 +25,7 @@ export const jsonSchema: SchemaEncoding = {
         throw new DecodeError(refused.code, refused.detail); // otherwise each message of the schema would compile it again
       }
       try {
-        validate ??= validation.validator.compile(documents, { codeGeneration, maxNsPerByte: checkingCost(options.limits) });
+        validate ??= checkedValidation(validation.validator, documents, { codeGeneration, maxNsPerByte: checkingCost(options.limits) });
       } catch (error) {
         refused = isDecodeError(error) ? error : null;
         throw error;
