@@ -1,3 +1,4 @@
+import { wrongAnswer } from "../user-answer.ts";
 import { type FastPathMatch, orFastPathMiss } from "../encoding/fast-path.ts";
 import type { ColumnHints, PayloadReader, ReadPlan } from "../encoding/reader.ts";
 import { ReadersBySelection, selectingReader } from "../encoding/row-selection.ts";
@@ -73,9 +74,9 @@ const noChoice: Buffer = Buffer.alloc(0);
 function requireSchema(found: unknown): void {
   const { schemaType, schema } = (typeof found === "object" && found !== null ? found : {}) as Partial<RegisteredSchema>;
   if (typeof schemaType !== "string" || typeof schema !== "string") {
-    throw new TypeError(
-      "peek of the schema source must return { id, schemaType, schema } with texts as schemaType and schema, or undefined if the schema must be loaded first: neither null nor a promise",
-    );
+    const expected =
+      "return { id, schemaType, schema } with texts as schemaType and schema, or undefined if the schema must be loaded first";
+    throw wrongAnswer("peek of the schema source", expected, found);
   }
 }
 
