@@ -15,8 +15,11 @@ export function stillAtWork(work: Iterable<WorkInHand>, isCalled: boolean): stri
   return ` (still at work: ${first.what}${place}${more}${hint})`;
 }
 
-/** The same while nobody has anything in hand: what must still be handled rests between two attempts, or a dead letter is written. */
+/**
+ * The same while nobody has anything in hand: what must still be handled rests between two attempts, or a dead letter is written. A stop waits for
+ * records. What else is waited for, such as a topic that is gone, may have begun earlier, and has nothing to do with it.
+ */
 export function stillWaitedFor(waits: readonly WaitReport[]): string {
-  const [first] = waitTexts(waits.slice(0, 1));
-  return first === undefined ? "" : ` (${first}${waits.length === 1 ? "" : `; and ${waits.length - 1} more`})`;
+  const first = waits.find(({ place }) => place?.includes("@") === true) ?? waits[0];
+  return first === undefined ? "" : ` (${waitTexts([first]).join()}${waits.length === 1 ? "" : `; and ${waits.length - 1} more`})`;
 }
