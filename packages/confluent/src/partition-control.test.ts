@@ -2,7 +2,7 @@ import { silentLogger } from "@cdckit/consumer";
 import { expect, test } from "vitest";
 import { heldPartitions } from "./assignments.ts";
 import { GivingUp } from "./giving-up.ts";
-import type { LowLevelConsumer, TopicPartition } from "./low-level-client.ts";
+import type { LowLevelConsumer, TopicPartition, TopicPartitionOffset } from "./low-level-client.ts";
 import { PartitionControl } from "./partition-control.ts";
 
 /** Partitions 0 and 1, which the client fetches from offset 0, and the calls that the client has got since then. */
@@ -19,8 +19,13 @@ function setUp() {
         throw new Error("Local: Erroneous state");
       }
     };
+  /** By partition: the offset with which the client got it last. */
+  const fetchedFrom = new Map<number, number>();
   const consumer = {
-    incrementalAssign: tell("assign"),
+    incrementalAssign: (places: readonly TopicPartitionOffset[]): void => {
+      tell("assign")(places);
+      places.forEach(({ partition, offset }) => fetchedFrom.set(partition, offset));
+    },
     incrementalUnassign: tell("unassign"),
     pause: tell("pause"),
     resume: tell("resume"),
@@ -55,7 +60,7 @@ function setUp() {
     throw new Error("expected the partitions that were assigned");
   }
   passCalls();
-  return { refused, untilCall, passCalls, holding, control, assignments, first, second };
+  return { refused, fetchedFrom, untilCall, passCalls, holding, control, assignments, first, second };
 }
 
 test("the client gets no call about a partition that it does not fetch", () => {
@@ -127,14 +132,18 @@ test.each([
   ["its last record, which shows whether the log still has it", { offset: 6, leaderEpoch: 1 }, 6n, 6],
   ["its position, if no record is known", null, 0n, 7],
   ["its position, if the log begins after its last record", { offset: 6, leaderEpoch: 1 }, 7n, 7],
-])("a partition that goes on where it was is fetched from %s", (_, last, low, from) => {
-  const { passCalls, control, first } = setUp();
+])("a partition that goes on where it was is fetched from %s, also if the client refuses it at first", (_, last, low, from) => {
+  const { refused, fetchedFrom, passCalls, control, first } = setUp();
   control.place(first, 7n);
   passCalls();
   first.last = last;
+  refused.add("assign");
   control.placeAgain(first, low);
-  expect(passCalls()).toEqual(["unassign 0", "assign 0", "resume 0"]);
-  expect(first).toMatchObject({ next: 7, placedFrom: from });
+  expect(passCalls()).toEqual(["unassign 0", "assign 0"]);
+  refused.clear();
+  control.retry();
+  expect(passCalls()).toEqual(["assign 0", "resume 0"]);
+  expect([first.next, first.last, fetchedFrom.get(0)]).toEqual([7, last, from]);
 });
 
 test("a partition that is given up late is not taken from the client if it has a newer assignment", () => {

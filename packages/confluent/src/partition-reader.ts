@@ -61,8 +61,7 @@ export class PartitionReader {
       if (held !== undefined && offset >= held.next) {
         run.push(message);
       } else if (held !== undefined && isRewritten(held, message)) {
-        run = []; // what follows is of the new log
-        runs.delete(held);
+        runs.delete(held); // what follows is of the new log
         void this.#rewritten(held, offset);
       }
     }
