@@ -60,8 +60,14 @@ export class PartitionControl {
 
   /** The partition goes on where it was. Its last record comes again if the log begins there or below, which shows whether the log still has it. */
   placeAgain(held: Held, low: bigint): void {
-    const { last, next } = held;
-    this.#place(held, last !== null && last.offset >= low ? last.offset : next);
+    this.#place(held, positionAgain(held, low));
+  }
+
+  /** As `placeAgain`, but after the client's next report: what has led here may be the case again at once. */
+  placeLater(held: Held, low: bigint): void {
+    this.#takeFrom(held, positionAgain(held, low));
+    this.#refused.add(held);
+    this.#parts.loop.between(() => this.#goOn());
   }
 
   /** Places the partitions again that the client has refused. */
@@ -72,11 +78,15 @@ export class PartitionControl {
   }
 
   #place(held: Held, from: number): void {
+    this.#takeFrom(held, from);
+    this.#toGive.add(held);
+    this.#parts.loop.between(() => this.#goOn());
+  }
+
+  #takeFrom(held: Held, from: number): void {
     held.placedFrom = from;
     held.isStarting = true; // what the client still brings is from before
     this.#toTake.add(held);
-    this.#toGive.add(held);
-    this.#parts.loop.between(() => this.#goOn());
   }
 
   /** The client asks for partitions, and waits until `letGo`. */
@@ -205,4 +215,9 @@ export class PartitionControl {
       return false;
     }
   }
+}
+
+/** The offset of the last record if the log begins there or below, otherwise that of the next one. */
+function positionAgain({ last, next }: Held, low: bigint): number {
+  return last !== null && last.offset >= low ? last.offset : next;
 }

@@ -48,7 +48,7 @@ async function goingOn(isStill: () => boolean = () => true) {
   call();
   call();
   expect(held).toMatchObject({ next: 5, placedFrom: 4, isPlaced: true });
-  return { nextOffsets, fail, take, held, call };
+  return { nextOffsets, fail, take, held, call, control };
 }
 
 test("a record that comes again as it was is not handed over again", async () => {
@@ -68,11 +68,15 @@ test("another record in its place is the first of another log: nothing of it is 
   expect(nextOffsets).toEqual([5n]);
 });
 
-test("it is read once more as long as nobody knows the topic", async () => {
+test("it is read once more with each report of the client as long as nobody knows the topic", async () => {
   let isKnown = false;
-  const { nextOffsets, fail, take, held, call } = await goingOn(() => isKnown);
+  const { nextOffsets, fail, take, held, call, control } = await goingOn(() => isKnown);
   take(2, 4, 5);
   await vi.waitFor(() => expect(held.isStarting).toBe(true));
+  call();
+  call();
+  expect(held.isPlaced).toBe(false);
+  control.retry();
   call();
   call();
   isKnown = true;

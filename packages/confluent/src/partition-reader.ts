@@ -60,7 +60,7 @@ export class PartitionReader {
       }
       if (held !== undefined && offset >= held.next) {
         run.push(message);
-      } else if (held !== undefined && isRewritten(held, message)) {
+      } else if (held !== undefined && isRewritten(held, message) && this.#isTaken(held)) {
         runs.delete(held); // what follows is of the new log
         void this.#rewritten(held, offset);
       }
@@ -159,12 +159,12 @@ export class PartitionReader {
       if (low < next && (await still(topicCheck.isStill(held)))) {
         this.#lose(held, { topic, partition, firstMissing: BigInt(next), firstAvailable: low, end: BigInt(end) });
       } else {
-        control.placeAgain(held, low); // nobody knows the topic now, or retention has taken what shows it
+        control.placeLater(held, low); // nobody knows the topic now, or retention has taken what shows it
       }
     };
     await whileHeld(held, find).catch((error: unknown) => {
       subscription.logger.warn({ err: error }, "the ends of the logs could not be asked for; they are asked for again");
-      control.placeAgain(held, 0n);
+      control.placeLater(held, 0n);
     });
     this.#suspected.delete(held);
   }
