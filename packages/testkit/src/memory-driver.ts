@@ -145,7 +145,8 @@ class BrokerDriver implements MemoryDriver {
   #refuseMissing({ topics }: Subscription): void {
     const existing = this.broker.topics();
     const missing = topics.filter((topic) => typeof topic === "string" && !existing.includes(topic));
-    const isMatched = topics.some((topic) => typeof topic === "string" || existing.some((name) => name.search(topic) !== -1));
+    const isMatched =
+      topics.length === 0 || topics.some((topic) => typeof topic === "string" || existing.some((name) => name.search(topic) !== -1));
     if (missing.length > 0 || !isMatched) {
       const what = missing.length > 0 ? `there is no topic ${missing.join(", ")}` : `no topic matches ${topics.join(", ")}`;
       throw new MemoryBrokerError("topic-missing", `${what}; there are: ${existing.join(", ") || "none"}`);
