@@ -4,6 +4,7 @@
  */
 import process from "node:process";
 import { setTimeout as pass } from "node:timers/promises";
+import { parentPort } from "node:worker_threads";
 import { createConsumer } from "@cdckit/consumer";
 
 const asked = new URL(import.meta.url).searchParams;
@@ -45,6 +46,7 @@ const misdeeds = {
 };
 
 async function makeConsumer(options, worker) {
+  parentPort?.postMessage(null); // a module may use its port, and the consumer must not take that for a message of its own
   if (does === "finds no database") {
     throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
   }

@@ -57,7 +57,11 @@ export class WorkerThread {
     this.#parts = parts;
     this.#silence = new Silence(parts.stuckAfterMs);
     this.#worker = new Worker(programUrl(), { workerData: parts.setup, resourceLimits: parts.resourceLimits, name: this.name });
-    this.#worker.on("message", (message: FromWorker) => this.#received(message));
+    this.#worker.on("message", (message: FromWorker | string | number | null | undefined) => {
+      if (typeof message === "object" && message !== null) {
+        this.#received(message);
+      } // else the module has posted it, which has the same port
+    });
     this.#worker.on("messageerror", (error) => this.#fail("sent what cannot be read", error));
     this.#worker.on("error", (error) => this.#fail(whereOf(error), error));
     this.ended = new Promise((resolve) => {
