@@ -147,17 +147,22 @@ class BrokerDriver implements MemoryDriver {
     const missing = topics.filter((topic) => typeof topic === "string" && !existing.includes(topic));
     const isMatched =
       topics.length === 0 || topics.some((topic) => typeof topic === "string" || existing.some((name) => name.search(topic) !== -1));
-    if (missing.length > 0 || !isMatched) {
-      const what = missing.length > 0 ? `there is no topic ${missing.join(", ")}` : `no topic matches ${topics.join(", ")}`;
-      throw new MemoryBrokerError("topic-missing", `${what}; there are: ${existing.join(", ") || "none"}`);
+    if (missing.length > 0) {
+      throw this.#topicMissing(`there is no topic ${missing.join(", ")}`);
     }
+    if (!isMatched) {
+      throw this.#topicMissing(`no topic matches ${topics.join(", ")}`);
+    }
+  }
+
+  #topicMissing(what: string): MemoryBrokerError {
+    return new MemoryBrokerError("topic-missing", `${what}; there are: ${this.broker.topics().join(", ") || "none"}`);
   }
 
   #prepareWritten({ writesTo = [] }: Subscription): void {
     for (const { topic, option, create } of writesTo.filter((written) => !this.broker.topics().includes(written.topic))) {
       if (create === null) {
-        const existing = this.broker.topics().join(", ") || "none";
-        throw new MemoryBrokerError("topic-missing", `there is no topic ${topic}, which ${option} names; there are: ${existing}`);
+        throw this.#topicMissing(`there is no topic ${topic}, which ${option} names`);
       }
       this.broker.createTopic(topic, create.partitions);
     }
