@@ -39,7 +39,8 @@ export class PartitionControl {
   /** What is to be taken from the client because it moves, and what is to be given to it. */
   readonly #toTake = new Set<Held>();
   readonly #toGive = new Set<Held>();
-  readonly #refused = new Set<Held>();
+  /** What is placed again with the next report: the client has refused it, or it waits for that. */
+  readonly #toRetry = new Set<Held>();
 
   constructor(parts: PartitionControlParts) {
     this.#parts = parts;
@@ -66,15 +67,15 @@ export class PartitionControl {
   /** As `placeAgain`, but after the client's next report: what has led here may be the case again at once. */
   placeLater(held: Held, low: bigint): void {
     this.#takeFrom(held, positionAgain(held, low));
-    this.#refused.add(held);
+    this.#toRetry.add(held);
     this.#parts.loop.between(() => this.#goOn());
   }
 
-  /** Places the partitions again that the client has refused. */
+  /** The client has reported: places the partitions again that it has refused, and those that wait for a report. */
   retry(): void {
-    const refused = [...this.#refused];
-    this.#refused.clear();
-    refused.forEach((held) => this.#place(held, held.placedFrom));
+    const waiting = [...this.#toRetry];
+    this.#toRetry.clear();
+    waiting.forEach((held) => this.#place(held, held.placedFrom));
   }
 
   #place(held: Held, from: number): void {
@@ -147,7 +148,7 @@ export class PartitionControl {
       held.stoppedReports = 0;
       this.#apply(held, held.isPaused || held.isHeld);
     } else {
-      this.#refused.add(held);
+      this.#toRetry.add(held);
     }
   }
 
