@@ -54,6 +54,22 @@ async function expectTruth(setup: Setup, reason: RegExp, isRunning = true): Prom
   expect(looks.filter(({ atMs, health }) => atMs >= 42_000 && health.ready)).toEqual([]);
 }
 
+/** Records get dead letters, which the brokers never answer for. */
+function setUpDeadLetter(decodeAt: () => readonly CdcEvent[] | Promise<never>, options: Partial<ConsumerOptions>): Setup {
+  const notUsed = (): Promise<never> => Promise.reject(new Error("not used"));
+  const decoder = { decode: notUsed, explain: notUsed, decodeAt };
+  const setup = setUp({ decoder, failure: { poison: "dead-letter", deadLetterTopic: "dead" }, ...options });
+  setup.broker.faults.inject({ on: "send", how: "hangs", times: Number.POSITIVE_INFINITY });
+  return setup;
+}
+
+async function expectDeadLetterAlone(setup: Setup, running: Promise<unknown>): Promise<void> {
+  running.catch(() => {});
+  const looks = await watch(setup, 60_000);
+  expect(looks.at(-1)?.health.reasons).toEqual([expect.stringMatching(/^the dead-letter topic dead at rows\[0\]@0 is waited for/)]);
+  await stop(setup, running);
+}
+
 async function stop({ clock, consumer }: Setup, running: Promise<unknown>): Promise<void> {
   const ended = Promise.allSettled([consumer.stop(), running]);
   await clock.advance(60_000);
@@ -118,43 +134,23 @@ describe("health during a stall", () => {
   test.each([1, 8])(
     "names no handler while the dead letter of a record whose second event it refused is written: %i",
     async (concurrency) => {
-      const decoder = {
-        decode: () => Promise.reject(new Error("not used")),
-        explain: () => Promise.reject(new Error("not used")),
-        decodeAt: () => [1, 2].map((id) => ({ kind: "heartbeat", id }) as unknown as CdcEvent),
-      };
-      const failure = { poison: "dead-letter", deadLetterTopic: "dead" } as const;
-      const setup = setUp({ decoder, failure, delivery: { concurrency } });
-      setup.broker.faults.inject({ on: "send", how: "hangs", times: Number.POSITIVE_INFINITY });
+      const decodeAt = (): readonly CdcEvent[] => [1, 2].map((id) => ({ kind: "heartbeat", id }) as unknown as CdcEvent);
+      const setup = setUpDeadLetter(decodeAt, { delivery: { concurrency } });
       setup.consumer.on("*", (event) => {
         if ((event as unknown as { readonly id: number }).id === 2) {
           throw new TypeError("refused");
         }
       });
-      const running = setup.consumer.run();
-      running.catch(() => {});
-      const looks = await watch(setup, 60_000);
-      expect(looks.at(-1)?.health.reasons).toEqual([expect.stringMatching(/^the dead-letter topic dead at rows\[0\]@0 is waited for/)]);
-      await stop(setup, running);
+      await expectDeadLetterAlone(setup, setup.consumer.run());
     },
   );
 
   test.each([1, 8, "stream"] as const)(
     "names no decoding while the dead letter of what did not decode is written, at concurrency %s",
     async (reads) => {
-      const decoder = {
-        decode: () => Promise.reject(new Error("not used")),
-        explain: () => Promise.reject(new Error("not used")),
-        decodeAt: () => Promise.reject(new DecodeError("malformed", "no row")),
-      };
-      const failure = { poison: "dead-letter", deadLetterTopic: "dead" } as const;
-      const setup = setUp({ decoder, failure, ...(reads === "stream" ? {} : { delivery: { concurrency: reads } }) });
-      setup.broker.faults.inject({ on: "send", how: "hangs", times: Number.POSITIVE_INFINITY });
-      const running = reads === "stream" ? setup.consumer.stream().next() : setup.consumer.on("*", () => {}).run();
-      running.catch(() => {});
-      const looks = await watch(setup, 60_000);
-      expect(looks.at(-1)?.health.reasons).toEqual([expect.stringMatching(/^the dead-letter topic dead at rows\[0\]@0 is waited for/)]);
-      await stop(setup, running);
+      const decodeAt = (): Promise<never> => Promise.reject(new DecodeError("malformed", "no row"));
+      const setup = setUpDeadLetter(decodeAt, reads === "stream" ? {} : { delivery: { concurrency: reads } });
+      await expectDeadLetterAlone(setup, reads === "stream" ? setup.consumer.stream().next() : setup.consumer.on("*", () => {}).run());
     },
   );
 
