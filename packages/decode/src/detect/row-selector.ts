@@ -1,4 +1,3 @@
-import { wrongAnswer } from "../user-answer.ts";
 import type { ColumnSelector, RowSlot } from "../column-selector.ts";
 import type { RowSelection } from "../encoding/row-selection.ts";
 import { EnvelopedChange } from "../envelope/change-event.ts";
@@ -6,6 +5,7 @@ import { PlainRow } from "../envelope/control-events.ts";
 import { isDecodeError } from "../errors.ts";
 import type { CdcEvent, TableName } from "../event.ts";
 import type { RecordCursor } from "../record.ts";
+import { wrongAnswer } from "../user-answer.ts";
 import { ByTable } from "./by-table.ts";
 import { isPending, type Outcome } from "./pending.ts";
 import { UnwantedShare } from "./unwanted-share.ts";

@@ -1,4 +1,3 @@
-import { wrongAnswer } from "../user-answer.ts";
 import { type FastPathMatch, orFastPathMiss } from "../encoding/fast-path.ts";
 import type { ColumnHints, PayloadReader, ReadPlan } from "../encoding/reader.ts";
 import { ReadersBySelection, selectingReader } from "../encoding/row-selection.ts";
@@ -9,6 +8,7 @@ import type { EncodingName, FramingName } from "../event.ts";
 import { type Framing, hasMessages, type MessageChoice, type Payload } from "../framing/framing.ts";
 import type { MessageSelector, RegisteredSchema, SchemaId } from "../schema-source.ts";
 import { learnedFromSource } from "../stream/learned-columns.ts";
+import { wrongAnswer } from "../user-answer.ts";
 import { BoundedMap } from "../bounded-map.ts";
 import { checkedReader } from "./checked-reader.ts";
 import { isSole, noSuchMessage, type Possible, possibleOf, readChosen } from "./chosen-message.ts";

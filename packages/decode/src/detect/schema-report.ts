@@ -1,6 +1,6 @@
-import { isPromise, wrongAnswer } from "../user-answer.ts";
 import type { CdcEvent, TableName } from "../event.ts";
 import type { SchemaListener, SchemaSeen } from "../schema-seen.ts";
+import { isPromise, wrongAnswer } from "../user-answer.ts";
 import { ByTable } from "./by-table.ts";
 import type { SideRoute } from "./route.ts";
 

@@ -1,10 +1,10 @@
-import { wrongAnswer } from "../user-answer.ts";
 import { fastPathMiss } from "../encoding/fast-path.ts";
 import type { ColumnHints } from "../encoding/reader.ts";
 import type { EnvelopeScope } from "../envelope/envelope.ts";
 import type { BinaryHandling } from "../options.ts";
 import type { TableName } from "../event.ts";
 import type { RecordCursor } from "../record.ts";
+import { wrongAnswer } from "../user-answer.ts";
 import type { Engine } from "./engine.ts";
 import { type CodeOwner, compileFastPath, type FastPath } from "./fast-path/compile.ts";
 import { FastPaths, type RoutePair } from "./fast-path/fast-paths.ts";
