@@ -14,6 +14,8 @@ export interface PendingRow {
   readonly row: Columns | null;
   /** The row was created in this batch. The table has no value for a column that is UNAVAILABLE: what it has under the key is another row. */
   readonly isNew: boolean;
+  /** The source has updated a row, which the table should have. Of the columns that it leaves out, the table has the values. */
+  readonly isUpdate?: boolean;
   /** The key's row of before was deleted in this batch, and goes first: what it has in columns that the new row lacks is not the new row's. */
   readonly isReplaced?: boolean;
 }
@@ -127,7 +129,8 @@ function add(event: CdcEvent, table: TableName, open: OpenTable): void {
       if (moved !== null) {
         put(open, { key: moved, row: null, isNew: false });
       }
-      put(open, { key, row: event.after, isNew: event.op !== "update" || moved !== null });
+      const isNew = event.op !== "update" || moved !== null;
+      put(open, { key, row: event.after, isNew, isUpdate: !isNew });
       return;
     }
     case "row":
@@ -141,6 +144,10 @@ function add(event: CdcEvent, table: TableName, open: OpenTable): void {
   }
 }
 
+/**
+ * Columns that the row leaves out keep what an earlier change has written, as if the changes came in two batches: GoldenGate's updates have the changed
+ * columns alone, Cassandra's the columns that are set, and wal2json's no large value that did not change.
+ */
 function put({ rows, isSequence }: OpenTable, pending: PendingRow): void {
   if (isSequence) {
     rows.set(String(rows.size), pending);
@@ -154,7 +161,8 @@ function put({ rows, isSequence }: OpenTable, pending: PendingRow): void {
   }
   const isNew = pending.isNew || previous.isNew || previous.row === null;
   const isReplaced = previous.row === null || previous.isReplaced === true;
-  rows.set(name, { key: pending.key, row: pending.isNew ? pending.row : applyTo(pending.row, previous.row), isNew, isReplaced });
+  const row = { ...previous.row, ...(pending.isNew ? pending.row : applyTo(pending.row, previous.row)) };
+  rows.set(name, { key: pending.key, row, isNew, isUpdate: pending.isUpdate === true && !isNew, isReplaced });
 }
 
 /** The old key of a row whose key has changed, for systems that write one event for the change and not two. */

@@ -4,8 +4,11 @@ import type { PendingRow } from "./pending-rows.ts";
 import { quoteName, quoteTable } from "./quote.ts";
 import type { TableColumns, Target } from "./table-columns.ts";
 
-/** `update`: rows of the table with some columns UNAVAILABLE. `insert-without`: such rows that the table cannot have yet. */
-type Kind = "delete" | "upsert" | "update" | "insert-without";
+/**
+ * `update`: rows of the table with some columns UNAVAILABLE. `insert-without`: such rows that the table cannot have yet. `partial`: updated rows that
+ * lack columns of the table. They need not be the source's columns, so a row that is not there is inserted.
+ */
+type Kind = "delete" | "upsert" | "update" | "insert-without" | "partial";
 
 /** Rows that are written by one statement. */
 export interface RowGroup {
@@ -25,7 +28,8 @@ export interface RowGroup {
 /** Deletes come first: a row may have been deleted to make room for another one under a unique index. */
 export function groupsOf(target: Target, rows: readonly PendingRow[], columns: TableColumns): readonly RowGroup[] {
   const groups = new Map<string, RowGroup>();
-  for (const { key, row, isNew, isReplaced } of rows) {
+  const written = [...columns.values()].filter(({ isGenerated }) => !isGenerated).length;
+  for (const { key, row, isNew, isUpdate, isReplaced } of rows) {
     const keyNames = Object.keys(key);
     checkKey(target, key, keyNames, columns);
     if (row === null || isReplaced === true) {
@@ -34,7 +38,8 @@ export function groupsOf(target: Target, rows: readonly PendingRow[], columns: T
     if (row !== null) {
       const all = withKey(row, key, keyNames);
       const { names, isComplete } = writtenOf(target, all, columns);
-      put(groups, { kind: isComplete ? "upsert" : isNew ? "insert-without" : "update", keyNames, names }, all);
+      const complete = isUpdate === true && names.length < written ? "partial" : "upsert";
+      put(groups, { kind: isComplete ? complete : isNew ? "insert-without" : "update", keyNames, names }, all);
     }
   }
   return [...groups.values()].sort((a, b) => Number(b.kind === "delete") - Number(a.kind === "delete"));

@@ -40,11 +40,12 @@ export async function writeRows(
       case "insert-without":
         await insertWithout();
         break;
-      case "update": {
+      case "update":
+      case "partial": {
         const set = settable(names, keyNames, columns);
         const { rowCount } = await send([...keyNames, ...set], updateText(target, group, set, columns));
         if (rowCount !== sameShape.length) {
-          await insertWithout();
+          await (kind === "partial" ? upsert() : insertWithout());
         }
       }
     }

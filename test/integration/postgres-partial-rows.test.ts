@@ -1,0 +1,85 @@
+/** Sources that leave columns out of a row and say nothing of it: what the table has in them must stay. */
+import { type CdcEvent, createDecoder } from "@cdckit/decode";
+import { postgres, type PostgresSink } from "@cdckit/postgres";
+import { recordOf } from "@cdckit/testkit";
+import { beforeEach, describe, expect, test } from "vitest";
+import { ownPostgres } from "./own-postgres.ts";
+
+const partition = Object.freeze({ topic: "shop.public.orders", partition: 0, epoch: 1 });
+const { pool } = await ownPostgres();
+
+beforeEach(async () => {
+  await pool.query("drop schema if exists copy cascade; create schema copy");
+});
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** The messages of one source, by what was done. `before` is the old key, if that was changed. */
+interface Source {
+  readonly insert: (row: Row) => object;
+  readonly update: (row: Row, before?: Row) => object;
+}
+
+/** Its default for most databases, COMPRESSUPDATES: an update has the key and the columns that were changed. */
+const goldengate: Source = {
+  insert: (after) => ({ table: "public.orders", op_type: "I", op_ts: "2024-01-01 10:00:00", pos: "1", primary_keys: ["id"], after }),
+  update: (after, before) => ({ ...goldengate.insert(after), op_type: "U", ...(before === undefined ? {} : { before }) }),
+};
+
+/** It leaves out a large value that an update did not change. */
+const wal2json: Source = {
+  insert: (row) => ({ action: "I", schema: "public", table: "orders", columns: columnsOf(row), pk: [{ name: "id", type: "bigint" }] }),
+  update: (row, before) => ({ ...wal2json.insert(row), action: "U", identity: columnsOf(before ?? { id: row["id"] }) }),
+};
+
+function columnsOf(row: Row): readonly object[] {
+  return Object.entries(row).map(([name, value]) => ({ name, type: typeof value === "number" ? "bigint" : "text", value }));
+}
+
+async function eventsOf(...messages: readonly object[]): Promise<readonly CdcEvent[]> {
+  const decoder = createDecoder({});
+  const events: CdcEvent[] = [];
+  for (const message of messages) {
+    events.push(...(await decoder.decode(recordOf(JSON.stringify(message), { topic: partition.topic }))));
+  }
+  return events;
+}
+
+async function sinkOf(): Promise<PostgresSink> {
+  await pool.query("create table copy.orders (id bigint primary key, n bigint not null, body text not null)");
+  const sink = postgres({ pool: pool as never, schema: "copy" });
+  await sink.claim("g", [partition]);
+  return sink;
+}
+
+async function rows(): Promise<readonly unknown[]> {
+  return (await pool.query("select id::int, n::int, body from copy.orders order by id")).rows;
+}
+
+describe.each([
+  ["GoldenGate", goldengate],
+  ["wal2json", wal2json],
+])("a column that an update of %s leaves out", (_, { insert, update }) => {
+  test.each([["in one batch"], ["in two batches"]])("keeps the value of the insert %s", async (how) => {
+    const sink = await sinkOf();
+    const [created, ...updates] = await eventsOf(
+      insert({ id: 1, n: 1, body: "long text" }),
+      update({ id: 1, n: 2 }),
+      update({ id: 1, n: 3 }),
+    );
+    const batches = how === "in one batch" ? [[created, ...updates]] : [[created], updates];
+    let nextOffset = 0n;
+    for (const events of batches) {
+      await sink.apply({ assignment: partition, events: events as CdcEvent[], nextOffset: ++nextOffset });
+    }
+    expect(await rows()).toEqual([{ id: 1, n: 3, body: "long text" }]);
+  });
+
+  test("has the value of the latest update that has one", async () => {
+    const sink = await sinkOf();
+    await pool.query("insert into copy.orders values (1, 1, 'before')");
+    const events = await eventsOf(update({ id: 1, body: "long text", n: 2 }), update({ id: 1, n: 3 }));
+    await sink.apply({ assignment: partition, events, nextOffset: 2n });
+    expect(await rows()).toEqual([{ id: 1, n: 3, body: "long text" }]);
+  });
+});
