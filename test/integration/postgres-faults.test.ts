@@ -2,7 +2,7 @@ import { chownSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CdcEvent, type Columns, DecodeError, UNAVAILABLE } from "@cdckit/decode";
 import { postgres, type PostgresClient, type PostgresOptions, type PostgresPool, type PostgresSink } from "@cdckit/postgres";
-import type pg from "pg";
+import pg from "pg";
 import { beforeEach, describe, expect, test } from "vitest";
 import { TcpProxy } from "../chaos/tcp-proxy.ts";
 import { ownPostgres } from "./own-postgres.ts";
@@ -39,10 +39,11 @@ async function rows(sql = "select * from copy.orders order by id"): Promise<read
 /** The real pool, with something done around a statement. */
 function disturbed(
   around: (text: string, ask: () => ReturnType<PostgresClient["query"]>) => ReturnType<PostgresClient["query"]>,
+  from: pg.Pool = pool,
 ): PostgresPool {
   return {
     connect: async () => {
-      const client = await pool.connect();
+      const client = await from.connect();
       return {
         query: (query) => around(query.text, () => client.query(query as pg.QueryConfig)),
         release: (error) => client.release(error),
@@ -166,6 +167,22 @@ describe("a connection", () => {
         await over;
       });
     } finally {
+      await sink.close();
+    }
+  });
+
+  test("to a database that is read-only is replaced: it may lead to a standby, and a new one to the server that has taken over", async () => {
+    const { user, password, host, port, database } = server.database;
+    const sink = postgres({ connectionString: `postgres://${user}:${password}@${host}:${port}/${database}`, schema: "copy", create: true });
+    const admin = await pool.connect();
+    await admin.query(`alter database ${database} set default_transaction_read_only = on`); // counts for connections from now on
+    try {
+      await expect(sink.claim("g", [partition])).rejects.toMatchObject({ code: "unavailable", cause: { code: "25006" } });
+      await admin.query(`alter database ${database} reset default_transaction_read_only`);
+      expect(await sink.claim("g", [partition])).toEqual([]);
+    } finally {
+      await admin.query(`alter database ${database} reset default_transaction_read_only`);
+      admin.release();
       await sink.close();
     }
   });
@@ -440,6 +457,25 @@ describe("a rollback", () => {
     held.release();
     await Promise.all([first, second]);
     expect(await rows("select count(*)::int as n from copy.orders")).toEqual([{ n: 2 }]);
+  });
+
+  test("what another member has made meanwhile is seen, whatever isolation the database gives its transactions", async () => {
+    const second = Object.freeze({ ...partition, partition: 1 });
+    const other = await claimed();
+    await other.claim("g", [second]);
+    const isolated = new pg.Pool({ ...server.database, options: "-c default_transaction_isolation=repeatable\\ read" });
+    let isMade = false;
+    const sink = await claimed({
+      pool: disturbed(async (text, ask) => {
+        if (!isMade && text.includes("cdckit tables")) {
+          isMade = true;
+          await other.apply({ assignment: second, events: [created(2)], nextOffset: 1n });
+        }
+        return ask();
+      }, isolated),
+    });
+    await apply(sink, 1n, created(1)).finally(() => isolated.end());
+    expect(await rows("select id from copy.orders order by id")).toEqual([{ id: "1" }, { id: "2" }]);
   });
 
   test("partitions that meet a new table together make it once", async () => {

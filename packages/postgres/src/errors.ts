@@ -151,6 +151,9 @@ export function fromStatement(
 /** A violation of the protocol, which PostgreSQL seldom finds. PgBouncer 1.18 says so whatever it refuses. */
 const ofPooler = "08P01";
 
+/** PostgreSQL is a standby, or its sessions begin as read-only. */
+const readOnly = "25006";
+
 const noSuchText = "a text has the character U+0000, or one that the database's encoding lacks";
 
 /** What people would otherwise have to look up, by SQLSTATE: what they have to see to is not the sink's. */
@@ -160,7 +163,7 @@ const reasons: Readonly<Record<string, string>> = {
   [ofPooler]: "a pooler in between (PgBouncer) has no connection left, or does not reach the server: its log says why",
   "22021": noSuchText,
   "22P05": noSuchText,
-  "25006": "the database, or its session, is read-only",
+  [readOnly]: "the database, or its session, is read-only",
   "25P03": "the transaction did nothing for too long: this process stood still, or a handler kept its event loop busy",
   "42501": "the role lacks a right, or a policy of row-level security refuses a row",
   "44000": "the row is not one of those that the view shows (with check option)",
@@ -269,6 +272,11 @@ const notAccepting = "55000";
  */
 function isTransient(state: string): boolean {
   return /^(08|40|53|57|58)/.test(state) || /^(55P03|25006|25P03|25P04)$/.test(state);
+}
+
+/** Whether PostgreSQL lets nothing be written on this connection. */
+export function isReadOnly(error: unknown): boolean {
+  return isPostgresSinkError(error) && error.cause instanceof PostgresRefusal && error.cause.code === readOnly;
 }
 
 /** Whether two rows were in each other's way: a unique index or an exclusion constraint lets only one of them be there. */

@@ -1,4 +1,4 @@
-import { fromStatement, PostgresSinkError } from "./errors.ts";
+import { fromStatement, isReadOnly, PostgresSinkError } from "./errors.ts";
 import type { OwnPool, PostgresClient, PostgresPool } from "./options.ts";
 
 /** The statements of a transaction. A failure of one is PostgreSQL's, and names what was being done. */
@@ -38,7 +38,8 @@ export class Transactions {
 
   /**
    * Runs the work in a transaction on a connection of its own. All of it is committed, or nothing. `lockWaitMs`: how long it waits for a lock;
-   * without it, as long as a statement may take.
+   * without it, as long as a statement may take. Each statement sees what is committed by then, whatever the database's own isolation is: with a snapshot
+   * of its begin, it would not see the table that another member made while it waited for the lock.
    */
   async run<T>(
     pool: PostgresPool,
@@ -54,7 +55,9 @@ export class Transactions {
     const statements = new LabelledStatements(client, this.#patience, what);
     try {
       const lockWait = lockWaitMs === undefined ? "" : `; set local lock_timeout = ${lockWaitMs}`;
-      await statements.query({ text: `begin; set local idle_in_transaction_session_timeout = ${maxIdleMs}${lockWait}` });
+      await statements.query({
+        text: `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${maxIdleMs}${lockWait}`,
+      });
       const result = await work(statements);
       await statements.query({ text: "commit" });
       this.#release(client);
@@ -66,6 +69,8 @@ export class Transactions {
         if (heardBefore !== undefined && this.#patience.unlimited === 0) {
           await own.closeSilent?.(heardBefore);
         }
+      } else if (isReadOnly(error)) {
+        this.#release(client, true); // it may lead to a standby, and a new one to the server that has taken over
       } else {
         await this.#rollBack(client);
       }
