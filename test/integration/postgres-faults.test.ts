@@ -474,7 +474,11 @@ describe("a rollback", () => {
         return ask();
       }, isolated),
     });
-    await apply(sink, 1n, created(1)).finally(() => isolated.end());
+    try {
+      await apply(sink, 1n, created(1));
+    } finally {
+      await isolated.end();
+    }
     expect(await rows("select id from copy.orders order by id")).toEqual([{ id: "1" }, { id: "2" }]);
   });
 

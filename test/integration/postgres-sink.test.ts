@@ -450,6 +450,21 @@ describe("checkpoints", () => {
     expect(await claiming).toEqual([{ assignment: partition, offset: 5n }]);
   });
 
+  test("are no target of rows, which would move them: a source that is a copy itself has such a table, too", async () => {
+    const sink = await claimed();
+    await apply(sink, 1n, created(1));
+    const checkpoint = { group_id: "g", sink: "postgres", topic: partition.topic, partition: 0 };
+    const moved = {
+      ...change("update", checkpoint, { ...checkpoint, next_offset: 99, fence: 1 }),
+      table: { schema: "public", name: "cdckit_checkpoints" },
+    } as unknown as CdcEvent; // what a sink reads
+    await expect(apply(sink, 2n, moved)).rejects.toMatchObject({
+      code: "schema-mismatch",
+      message: expect.stringContaining('"copy"."cdckit_checkpoints"'),
+    });
+    expect(await rows("select next_offset from copy.cdckit_checkpoints")).toEqual([{ next_offset: "1" }]);
+  });
+
   test("are of one group and one sink", async () => {
     const sink = await claimed();
     await apply(sink, 3n, created(1));

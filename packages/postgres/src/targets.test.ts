@@ -28,7 +28,7 @@ test.each<[string, readonly TableName[], string]>([
     "d.a.orders and e.a.orders",
   ],
 ])("rows of a second source table are refused: %s", (_, sources, found) => {
-  const targets = new Targets({ tableFor: null, schema: "public" });
+  const targets = new Targets({ tableFor: null, schema: "public", keepsCheckpoints: true, checkpointTable: "cdckit_checkpoints" });
   const [last = { name: "" }, ...before] = sources.toReversed();
   targets.checkSources(target, before.toReversed());
   expect(() => targets.checkSources(target, [last])).toThrow(`expected one source table for "public"."orders", found ${found}`);

@@ -4,13 +4,15 @@ import type { ResolvedPostgresOptions } from "./options.ts";
 import { quoteTable } from "./quote.ts";
 import type { Target } from "./table-columns.ts";
 
+type TargetOptions = Pick<ResolvedPostgresOptions, "tableFor" | "schema" | "keepsCheckpoints" | "checkpointTable">;
+
 /** Names the tables that rows are written to. */
 export class Targets {
-  readonly #options: Pick<ResolvedPostgresOptions, "tableFor" | "schema">;
+  readonly #options: TargetOptions;
   /** By target: the source table of its rows, with all parts of its name that any of them had. */
   readonly #sources = new Map<string, TableName>();
 
-  constructor(options: Pick<ResolvedPostgresOptions, "tableFor" | "schema">) {
+  constructor(options: TargetOptions) {
     this.#options = options;
   }
 
@@ -31,10 +33,18 @@ export class Targets {
 
   /**
    * Refuses a second source table for the target, unless the user's `tableFor` has named the target: rows of both that have the same key would
-   * overwrite each other.
+   * overwrite each other. And the table of the checkpoints, which a source that is itself a copy has, too: its rows would move the sink's own offsets.
    */
   checkSources(target: Target, sources: Iterable<TableName>): void {
     const name = quoteTable(target);
+    const { keepsCheckpoints, checkpointTable, schema } = this.#options;
+    if (keepsCheckpoints && target.name === checkpointTable && target.schema === schema) {
+      throw new PostgresSinkError(
+        "schema-mismatch",
+        `expected no rows for ${name}, where the sink keeps its own checkpoints, and the source has a table of this name: leave it out (tableFor answers ` +
+          "null for it), or name another checkpointTable",
+      );
+    }
     for (const source of this.#options.tableFor === null ? sources : []) {
       const known = this.#sources.get(name) ?? source;
       if (isAnother(known.schema, source.schema) || isAnother(known.database, source.database)) {
