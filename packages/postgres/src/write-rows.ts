@@ -1,5 +1,6 @@
 import { type Columns, UNAVAILABLE } from "@cdckit/decode";
 import { checkOf } from "./check-of.ts";
+import { withoutScale } from "./column-type.ts";
 import { PostgresSinkError, tableAltered } from "./errors.ts";
 import { checkNullKeys } from "./null-keys.ts";
 import type { PendingRow } from "./pending-rows.ts";
@@ -118,7 +119,14 @@ function unnested(names: readonly string[]): string {
 }
 
 function typed(names: readonly string[], columns: TableColumns): readonly string[] {
-  return names.map((name, i) => `u.c${i}::${columns.get(name)?.type}`);
+  return names.map((name, i) => cast(`u.c${i}`, columns.get(name)?.type));
+}
+
+/** Money is read by `lc_monetary`, and a point may stand between thousands there: 12.50 would be 1,250. A `numeric`, and a list of them, has one form everywhere. */
+function cast(text: string, type = "text"): string {
+  const direct = `${text}::${type}`;
+  const byNumber = withoutScale(type);
+  return byNumber === type ? direct : `case when ${text} ~ '^[-+.0-9eE{},"NUL]+$' then ${text}::${byNumber}::${type} else ${direct} end`;
 }
 
 /** Identity columns are inserted too: a new row gets the source's values. */
