@@ -45,23 +45,32 @@ const maxErrorBodyBytes = 16_384;
  */
 export async function sendRequest(endpoint: Endpoint, question: Question, limits: HttpLimits, closed: AbortSignal): Promise<HttpAnswer> {
   const { clock, timeoutMs } = limits;
+  let isAsked = false;
   const onTimeout = (): Error => {
-    const detail = `${endpoint.url} did not answer ${question.what} within ${timeoutMs} ms: is it overloaded, or is timeoutMs too short`;
-    return new RegistryError("unavailable", detail, { url: endpoint.url, id: question.id });
+    const { url, credentialFunction } = endpoint;
+    const detail = isAsked
+      ? `${url} did not answer ${question.what} within ${timeoutMs} ms: is it overloaded, or is timeoutMs too short`
+      : `${credentialFunction} gave nothing within ${timeoutMs} ms, before ${url} could be asked for ${question.what}`;
+    return new RegistryError("unavailable", detail, { url, id: question.id });
   };
   try {
-    return await withDeadline({ clock, timeoutMs, closed, onTimeout }, (signal) => exchange(endpoint, question, limits, signal));
+    return await withDeadline({ clock, timeoutMs, closed, onTimeout }, async (signal) => {
+      const headers = await endpoint.requestHeaders();
+      isAsked = true;
+      return exchange(endpoint, question, limits, { headers, signal });
+    });
   } catch (error) {
     throw isRegistryError(error) ? error : failureOfFetch(error, endpoint, question);
   }
 }
 
-async function exchange(endpoint: Endpoint, question: Question, limits: HttpLimits, signal: AbortSignal): Promise<HttpAnswer> {
-  const headers = {
-    accept: "application/vnd.schemaregistry.v1+json, application/json",
-    "user-agent": limits.userAgent,
-    ...(await endpoint.requestHeaders()),
-  };
+async function exchange(
+  endpoint: Endpoint,
+  question: Question,
+  limits: HttpLimits,
+  { headers: own, signal }: { readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal },
+): Promise<HttpAnswer> {
+  const headers = { accept: "application/vnd.schemaregistry.v1+json, application/json", "user-agent": limits.userAgent, ...own };
   signal.throwIfAborted();
   const response = await limits.fetch(endpoint.url + question.path, { headers, redirect: "error", signal });
   const retryAfterMs = readRetryAfterMs(response.headers, limits.clock.wallMs());

@@ -110,6 +110,20 @@ describe("a registry that does not answer", () => {
     expect(clock.open).toBe(0);
   });
 
+  test.each([
+    ["auth.bearer", { bearer: () => new Promise<never>(() => {}) }],
+    ["auth.basic", { basic: () => new Promise<never>(() => {}) }],
+  ])("is not blamed for a function %s that gives nothing in time", async (option, auth) => {
+    const server = await serve(answers({}));
+    const clock = new TestClock(5_000);
+    const registry = createRegistry({ url: server.url, clock, timeoutMs: 5_000, retry: { attempts: 1 }, auth });
+    const failing = failureOf(registry.load(7));
+    clock.passDeadlines();
+    const { message } = await failing;
+    expect(message).toBe(`[unavailable] ${option} gave nothing within 5000 ms, before ${server.url} could be asked for schema id 7`);
+    expect(server.requests).toEqual([]);
+  });
+
   test("is given up in the middle of its answer too", async () => {
     const server = await serve((_, response) => {
       response.writeHead(200);
