@@ -76,3 +76,7 @@ test.each([
 ])("a new table has %s, and then %s, in a column of %s", (before, latest, common) => {
   expect(commonType(before, latest)).toBe(common);
 });
+
+test.each(["constructor", "toString", "__proto__"])("a schema may have the name %s, which means nothing", (name) => {
+  expect(columnTypeOf({ kind: "int", semantic: { name, parameters: {} } })).toBe("integer");
+});

@@ -4,8 +4,8 @@ import { holdsNumber, holdsValue, integerBounds, isFloat, itemType } from "./val
 /** The column type that holds every value of a type. The semantic type counts first, then the physical one. */
 export function columnTypeOf(type: Type): string {
   const inner = withoutNull(type);
-  const meaning = inner.semantic === undefined ? undefined : byMeaning[inner.semantic.name];
-  return meaning ?? byKind(inner);
+  const name = inner.semantic?.name ?? "";
+  return (Object.hasOwn(byMeaning, name) ? byMeaning[name] : undefined) ?? byKind(inner); // a schema may have any name, as "constructor"
 }
 
 /**
