@@ -18,6 +18,7 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   ["a password", { config: { sasl: { password: canary } } }],
   ["a token in a list", { headers: [{ authorization: `Bearer ${canary}` }] }],
   ["a URL with a user", { url: `https://me:${canary}@registry/` }],
+  ["a URL whose password has an @", { url: `https://me:p@${canary}@registry/` }],
   ["an error's message", { err: new Error(`cannot reach https://me:${canary}@registry/`) }],
   [
     "an error's cause, and its configuration",

@@ -2,7 +2,8 @@ import { codeOf, isError, nameOf, readMember, readText } from "../user-code/user
 import type { Logger } from "./logger.ts";
 
 const secretName = /pass(word|phrase)?$|secret|token|authorization|credential|api[-_]?key|^sasl$|^key$|^value$/i;
-const userInfo = /\/\/[^/@\s]+@/g;
+/** Up to the last `@` of the authority, as URLs are read: a password may have one. */
+const userInfo = /\/\/[^/\s]+@/g;
 const maxDepth = 4;
 
 /** Passes lines on without what must not be in a log: credentials under any name, and bytes of records. */
