@@ -6,6 +6,7 @@ import { type Consumer, createConsumer } from "./consumer.ts";
 import type { DriverSession, KafkaDriver } from "./driver.ts";
 import { isConsumerError } from "./errors.ts";
 import { silentLogger } from "./observe/logger.ts";
+import type { ConsumerOptions } from "./options.ts";
 import type { Sink } from "./sink.ts";
 
 const words = ["fine", "fine", "slow", "late", "broken", "fails", "stuck", "fine"] as const;
@@ -393,6 +394,27 @@ test("the loop of a stream ends with its stop, even if the brokers never answer 
   });
   expect(clock.nowMs()).toBeLessThan(22_000);
 });
+
+test.each<[string, Pick<ConsumerOptions, "delivery">, (consumer: Consumer) => Promise<unknown>]>([
+  ["one after the other", {}, (consumer) => consumer.on("*", () => {}).run()],
+  ["with concurrency", { delivery: { concurrency: 4 } }, (consumer) => consumer.on("*", () => {}).run()],
+  ["of a stream", {}, (consumer) => consumer.stream().next()],
+])(
+  "a stop does not wait for the dead letter of a partition that was given up, whose next owner writes it again: %s",
+  async (_, options, start) => {
+    const clock = virtualClock();
+    const broker = new MemoryBroker({ t: 1, dead: 1 }, { clock });
+    broker.append("t", { value: "broken" });
+    broker.faults.inject({ on: "send", how: "hangs" });
+    const shared = { driver: memory({ broker }), groupId: "g", topics: ["t"], decoder: wordDecoder, signals: false, clock } as const;
+    const consumer = createConsumer({ ...shared, ...options, failure: { poison: "dead-letter", deadLetterTopic: "dead", retry: false } });
+    const ended = start(consumer);
+    clock.after(1_000, () => void consumer.seek({ topic: "t", partition: 0, offset: 1n }));
+    clock.after(30_000, () => void consumer.stop());
+    await clock.run(ended);
+    expect(clock.nowMs()).toBeLessThan(31_000);
+  },
+);
 
 test("if a record that must be handled rests between two attempts, the error of a stop names it, and why it failed", async () => {
   const clock = virtualClock();

@@ -443,6 +443,6 @@ function recoveryOf(
     return new Recovery({ ...parts, deadLetters: null });
   }
   const deadLetters = new DeadLetters({ ...parts, topic, send: (records) => engine.send(records) });
-  engine.events.onRelease((assignments) => deadLetters.parkedKeys.release(assignments));
+  engine.events.onRelease((assignments) => deadLetters.release(assignments));
   return new Recovery({ ...parts, deadLetters });
 }

@@ -25,8 +25,9 @@ function setUp() {
     writes.push(records.map(({ value }) => String(value)));
     return new Promise((resolve, reject) => answers.push({ resolve, reject }));
   });
+  const assignment = { topic: "t", partition: 0, epoch: 1 };
   const fence = openFence();
-  const write = (text: string, isAlone = false, at = fence) => writer.write(letterOf(text), at, isAlone);
+  const write = (text: string, isAlone = false, at = fence) => writer.write(letterOf(text), assignment, at, isAlone);
   return { writes, answers, write };
 }
 

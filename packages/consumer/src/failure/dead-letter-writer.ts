@@ -1,11 +1,12 @@
 import type { Fence } from "../delivery/fence.ts";
-import type { OutgoingRecord } from "../driver.ts";
+import type { OutgoingRecord, PartitionAssignment } from "../driver.ts";
 
-/** What became of a letter: "fenced" if its partition went, or may belong to another member, before it was written. */
+/** What became of a letter: "fenced" if its partition went, or may belong to another member, before it was known to be written. */
 export type DeadLetterOutcome = "written" | "fenced" | { readonly error: unknown; readonly wasAlone: boolean };
 
 interface Letter {
   readonly record: OutgoingRecord;
+  readonly assignment: PartitionAssignment;
   readonly fence: Fence;
   /** It is written with no other one, so that a failure is its own. */
   readonly isAlone: boolean;
@@ -23,6 +24,7 @@ const maxBytes = 262_144;
 export class DeadLetterWriter {
   readonly #send: (records: readonly OutgoingRecord[]) => Promise<void>;
   readonly #waiting: Letter[] = [];
+  #inHand: readonly Letter[] = [];
   #isWriting = false;
 
   constructor(send: (records: readonly OutgoingRecord[]) => Promise<void>) {
@@ -30,13 +32,19 @@ export class DeadLetterWriter {
   }
 
   /** Never rejects. If nothing is being written, the write begins in the same turn. */
-  write(record: OutgoingRecord, fence: Fence, isAlone: boolean): Promise<DeadLetterOutcome> {
+  write(record: OutgoingRecord, assignment: PartitionAssignment, fence: Fence, isAlone: boolean): Promise<DeadLetterOutcome> {
     return new Promise((settle) => {
-      this.#waiting.push({ record, fence, isAlone, settle });
+      this.#waiting.push({ record, assignment, fence, isAlone, settle });
       if (!this.#isWriting) {
         void this.#writeAll();
       }
     });
+  }
+
+  /** The partitions are given up: their next owner writes these letters again, whatever becomes of a write that is not answered. */
+  release(assignments: readonly PartitionAssignment[]): void {
+    const gone = [...this.#inHand, ...this.#waiting].filter(({ assignment }) => assignments.includes(assignment));
+    gone.forEach(({ settle }) => settle("fenced"));
   }
 
   async #writeAll(): Promise<void> {
@@ -44,7 +52,9 @@ export class DeadLetterWriter {
     while (this.#waiting.length > 0) {
       const letters = this.#next();
       if (letters.length > 0) {
+        this.#inHand = letters;
         const outcome = await this.#outcomeOf(letters);
+        this.#inHand = [];
         letters.forEach(({ settle }) => settle(outcome));
       }
     }

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import type { OutgoingRecord } from "../driver.ts";
+import type { OutgoingRecord, PartitionAssignment } from "../driver.ts";
 import type { Fence } from "../delivery/fence.ts";
 import { ConsumerError } from "../errors.ts";
 import { publish } from "../observe/channels.ts";
@@ -33,7 +33,7 @@ export interface DeadLetterParts {
 /** Writes the records that are set aside, and refuses when there are too many of them. */
 export class DeadLetters {
   readonly parkedKeys: ParkedKeys;
-  readonly breaker: PoisonBreaker;
+  readonly #breaker: PoisonBreaker;
   readonly #parts: DeadLetterParts;
   readonly #writer: DeadLetterWriter;
 
@@ -41,12 +41,18 @@ export class DeadLetters {
     this.#parts = parts;
     this.#writer = new DeadLetterWriter(parts.send);
     this.parkedKeys = new ParkedKeys(parts.options.maxParkedKeys);
-    this.breaker = new PoisonBreaker(parts.options.breaker);
+    this.#breaker = new PoisonBreaker(parts.options.breaker);
+  }
+
+  /** The partitions are not held any more. */
+  release(assignments: readonly PartitionAssignment[]): void {
+    this.#writer.release(assignments);
+    this.parkedKeys.release(assignments);
   }
 
   /**
-   * Resolves with true when the dead letter is acknowledged, and with false if the fence was closed before: the record is not ours any
-   * more. Rejects with the error that halts the consumer.
+   * Resolves with true when the dead letter is acknowledged, and with false if the record was not ours any more before: the fence was closed before
+   * the letter was sent, or its partition was given up. Rejects with the error that halts the consumer.
    */
   async setAside(place: RecordPlace, reason: SetAsideReason, fence: Fence): Promise<boolean> {
     const { options, counters, logger, topic, groupId, clock, waits } = this.#parts;
@@ -73,7 +79,7 @@ export class DeadLetters {
 
   #refuseTooMany(place: RecordPlace, { failure }: Extract<SetAsideReason, { kind: "failed" }>): void {
     const { options } = this.#parts;
-    const tooMany = this.breaker.setAside(place.ordinal);
+    const tooMany = this.#breaker.setAside(place.ordinal);
     if (tooMany !== null) {
       throw new ConsumerError(
         "failures-systemic",
@@ -98,7 +104,7 @@ export class DeadLetters {
         await fence.leased();
         continue;
       }
-      const outcome = await this.#writer.write(record, fence, isAlone);
+      const outcome = await this.#writer.write(record, place.assignment, fence, isAlone);
       if (outcome === "written") {
         return true;
       }
