@@ -3,7 +3,7 @@ import { memory } from "@cdckit/testkit";
 import { type DynamicModule, Injectable, Module, Scope } from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
 import { expect, test } from "vitest";
-import { CdcHandler, CdcModule, type CdcSlot, isNestCdcError } from "./index.ts";
+import { CdcHandler, CdcModule, CdcService, type CdcSlot, closeWithConsumer, isNestCdcError } from "./index.ts";
 
 /** A provider with a handler. Its decorators are called by hand: sources run with type stripping alone, which leaves decorators in. */
 function handlersOf(scope: Scope): new () => object {
@@ -49,6 +49,17 @@ test.each([
 });
 
 test("a handler of a provider of the default scope is taken", async () => expect(await startError(handlersOf(Scope.DEFAULT))).toBeNull());
+
+test("who closes an app with its consumer listens to no signal any more after that", async () => {
+  const before = process.listenerCount("SIGTERM");
+  class App {}
+  Module({ imports: [moduleOf()], providers: [handlersOf(Scope.DEFAULT)] })(App);
+  const app = await NestFactory.createApplicationContext(App, { logger: false, abortOnError: false });
+  closeWithConsumer(app);
+  expect(process.listenerCount("SIGTERM")).toBe(before + 1);
+  await app.get(CdcService).consumer.stop(); // it has ended: the app closes
+  await expect.poll(() => process.listenerCount("SIGTERM")).toBe(before);
+});
 
 test("a module that is imported twice is refused: both consumers would call every handler", async () => {
   const error = await startError(handlersOf(Scope.DEFAULT), [moduleOf(), moduleOf()]);

@@ -99,14 +99,12 @@ export class CdcService implements OnApplicationBootstrap, OnModuleDestroy {
 const maxCauses = 8;
 
 /** The stacks of an error and of its causes. Nest logs the text that it gets, and what a handler has thrown is a cause. */
-function stacksOf(error: Error): string {
-  const stacks: string[] = [];
-  let cause: unknown = error;
-  while (cause !== undefined && stacks.length <= maxCauses) {
-    stacks.push(cause instanceof Error && typeof cause.stack === "string" ? cause.stack : inspect(cause));
-    cause = cause instanceof Error ? cause.cause : undefined;
+function stacksOf(thrown: unknown, causesLeft: number = maxCauses): string {
+  if (!(thrown instanceof Error)) {
+    return inspect(thrown);
   }
-  return stacks.join("\ncaused by: ");
+  const { stack = String(thrown), cause } = thrown;
+  return cause === undefined || causesLeft === 0 ? stack : `${stack}\ncaused by: ${stacksOf(cause, causesLeft - 1)}`;
 }
 
 /** A consumer names patterns alone, and an app may have a dozen classes with handlers of one. */
