@@ -178,7 +178,7 @@ export class MemoryBroker {
     this.wake();
   }
 
-  /** As compaction does in the end: the last record of each key stays, at its offset. */
+  /** As compaction does in the end: the last record of each key stays, at its offset. Records without a key go. */
   compact(topic: string, partition: number): void {
     this.log(topic, partition).compact();
   }

@@ -130,13 +130,13 @@ describe("the broker in memory, when something goes wrong:", () => {
     expect(sink.held.length).toBe(1);
   });
 
-  test("compaction keeps the last of each key, and what is gone is passed", async () => {
+  test("compaction keeps the last of each key and nothing without one, and what is gone is passed", async () => {
     const { broker, clock, join } = start();
     broker.append("orders", { key: "a", value: "1" }, { key: "b", value: "2" }, { key: "a", value: "3" }, { key: "b", value: null });
     broker.compact("orders", 0);
     const { sink } = await join();
     await clock.run(sink.until(({ batches }) => batches.at(-1)?.nextOffset === 10n));
-    expect(sink.records.slice(6).map(({ offset }) => offset)).toEqual([8n, 9n]);
+    expect(sink.records.map(({ offset }) => offset)).toEqual([8n, 9n]);
   });
 
   test("what is behind an open transaction is not read before it ends", async () => {

@@ -86,7 +86,7 @@ export class MemoryLog {
     this.#end = offset;
   }
 
-  /** Keeps the last record of each key, as a compacted topic does in the end. Offsets stay; what went leaves holes. */
+  /** Keeps the last record of each key, as a compacted topic does in the end, and none without a key. Offsets stay; what went leaves holes. */
   compact(): void {
     const stableEnd = this.stableEnd;
     const last = new Map<string, KafkaRecord>();
@@ -96,7 +96,7 @@ export class MemoryLog {
       }
     }
     const kept = new Set(last.values());
-    this.#records = this.#records.filter((record) => record.key === null || record.offset >= stableEnd || kept.has(record));
+    this.#records = this.#records.filter((record) => record.offset >= stableEnd || kept.has(record));
   }
 }
 
