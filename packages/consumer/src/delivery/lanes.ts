@@ -1,3 +1,5 @@
+import { Queue } from "./queue.ts";
+
 /** A task that must not overtake another of its lane. */
 export interface LaneTask {
   readonly lane: number;
@@ -8,12 +10,6 @@ export interface LaneTask {
   readonly isBarrier?: boolean;
 }
 
-interface Lane<Task> {
-  /** In order. The place of a task that is over is empty. */
-  readonly tasks: (Task | undefined)[];
-  head: number;
-}
-
 /**
  * Decides which task may start next. The tasks of one lane run one after the other, at most `maxRunning` run over all lanes, and the lanes
  * take turns. Pure: it starts nothing itself. If a task rests (it failed and is retried later), its lane waits for it, and another lane may
@@ -21,10 +17,10 @@ interface Lane<Task> {
  */
 export class Lanes<Task extends LaneTask> {
   readonly #maxRunning: number;
-  readonly #lanes = new Map<number, Lane<Task>>();
+  /** The tasks of each lane that are not over, in order. */
+  readonly #lanes = new Map<number, Queue<Task>>();
   /** Lanes whose first task may start. */
-  #ready: (Lane<Task> | undefined)[] = [];
-  #readyHead = 0;
+  readonly #ready: Queue<Queue<Task>> = new Queue();
   #running = 0;
   #waiting = 0;
   /** Tasks in lanes that are not over. */
@@ -32,8 +28,7 @@ export class Lanes<Task extends LaneTask> {
   /** The only task in a lane is a barrier. */
   #isBarred = false;
   /** Barriers, and what was added after them, in order. They get a lane when it is their turn. */
-  #held: (Task | undefined)[] = [];
-  #heldHead = 0;
+  readonly #held: Queue<Task> = new Queue();
 
   constructor(maxRunning: number) {
     this.#maxRunning = maxRunning;
@@ -55,17 +50,16 @@ export class Lanes<Task extends LaneTask> {
 
   /** The task of each lane that runs, rests or is the next to start. */
   *heads(): Iterable<Task> {
-    for (const { tasks, head } of this.#lanes.values()) {
-      const task = tasks[head];
-      if (task !== undefined) {
-        yield task;
+    for (const { head } of this.#lanes.values()) {
+      if (head !== undefined) {
+        yield head;
       }
     }
   }
 
   add(task: Task): void {
     this.#waiting++;
-    if (this.#isBarred || this.#held.length > 0 || (task.isBarrier === true && this.#open > 0)) {
+    if (this.#isBarred || this.#held.size > 0 || (task.isBarrier === true && this.#open > 0)) {
       this.#held.push(task);
     } else {
       this.#admit(task);
@@ -77,30 +71,24 @@ export class Lanes<Task extends LaneTask> {
     this.#isBarred = task.isBarrier === true;
     const lane = this.#lanes.get(task.lane);
     if (lane !== undefined) {
-      lane.tasks.push(task);
+      lane.push(task);
       return;
     }
-    const opened: Lane<Task> = { tasks: [task], head: 0 };
+    const opened = new Queue<Task>();
+    opened.push(task);
     this.#lanes.set(task.lane, opened);
     this.#ready.push(opened);
   }
 
   /** Starts the next task, or one that rested. Undefined if none may start. */
   next(): Task | undefined {
-    if (this.isFull || this.#readyHead === this.#ready.length) {
+    const lane = this.isFull ? undefined : this.#ready.shift();
+    if (lane === undefined) {
       return undefined;
-    }
-    const lane = this.#ready[this.#readyHead];
-    // The array is not shifted at every step, which would cost more than all the rest. The place is emptied, so that the array does not
-    // keep a lane alive.
-    this.#ready[this.#readyHead++] = undefined;
-    if (this.#readyHead > 1_024 && this.#readyHead * 2 > this.#ready.length) {
-      this.#ready = this.#ready.slice(this.#readyHead);
-      this.#readyHead = 0;
     }
     this.#running++;
     this.#waiting--;
-    return lane?.tasks[lane.head];
+    return lane.head;
   }
 
   /** A running task is not over: its lane waits, and another lane gets its place. */
@@ -124,40 +112,26 @@ export class Lanes<Task extends LaneTask> {
     if (found === undefined) {
       return;
     }
-    this.#leave(found, lane);
+    found.shift();
+    if (found.size === 0) {
+      this.#lanes.delete(lane);
+    } else {
+      this.#ready.push(found);
+    }
     if (--this.#open === 0) {
       this.#isBarred = false;
       this.#admitHeld();
     }
   }
 
-  #leave(found: Lane<Task>, lane: number): void {
-    // The later tasks must not keep this one alive: an event holds its row and the batch that it was fetched in.
-    found.tasks[found.head++] = undefined;
-    if (found.head === found.tasks.length) {
-      this.#lanes.delete(lane);
-      return;
-    }
-    if (found.head > 1_024 && found.head * 2 > found.tasks.length) {
-      found.tasks.splice(0, found.head);
-      found.head = 0;
-    }
-    this.#ready.push(found);
-  }
-
   /** No task is left in a lane: a barrier is the next one, or all tasks up to the next barrier are. */
   #admitHeld(): void {
-    while (this.#heldHead < this.#held.length && !this.#isBarred) {
-      const task = this.#held[this.#heldHead] as Task; // within bounds, and emptied only below
+    for (let task = this.#held.head; task !== undefined && !this.#isBarred; task = this.#held.head) {
       if (task.isBarrier === true && this.#open > 0) {
         return;
       }
-      this.#held[this.#heldHead++] = undefined; // as in a lane: a task that is over must not be kept alive
+      this.#held.shift();
       this.#admit(task);
-    }
-    if (this.#heldHead === this.#held.length || (this.#heldHead > 1_024 && this.#heldHead * 2 > this.#held.length)) {
-      this.#held = this.#held.slice(this.#heldHead);
-      this.#heldHead = 0;
     }
   }
 }

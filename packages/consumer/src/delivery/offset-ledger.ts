@@ -1,3 +1,5 @@
+import { Queue } from "./queue.ts";
+
 /** A span of records that were taken together: a whole batch, or one record. Opaque outside the ledger. */
 export interface OffsetSpan {
   /** Everything of the span below this offset is handled. Null while nothing is. */
@@ -12,10 +14,7 @@ export interface OffsetSpan {
  * Each assignment has a ledger of its own. What is still settled in the ledger of a former assignment is not committed by anybody.
  */
 export class OffsetLedger {
-  #open: OffsetSpan[] = [];
-  // The head index moves instead of the array: shifting the array for each record would take quadratic time when many records are in
-  // flight.
-  #head = 0;
+  readonly #open: Queue<OffsetSpan> = new Queue();
   #watermark: bigint | null = null;
   #committed: bigint | null = null;
 
@@ -34,16 +33,12 @@ export class OffsetLedger {
 
   /** Spans that are not settled. */
   get inFlight(): number {
-    let count = 0;
-    for (let i = this.#head; i < this.#open.length; i++) {
-      count += this.#open[i]?.settled === false ? 1 : 0;
-    }
-    return count;
+    return this.#open.all().filter(({ settled }) => !settled).length;
   }
 
   /** Spans that the watermark has not passed: those in flight, and those that are settled after the first of them. */
   get open(): number {
-    return this.#open.length - this.#head;
+    return this.#open.size;
   }
 
   /** The next span in offset order is in flight from now on. */
@@ -64,7 +59,7 @@ export class OffsetLedger {
       return;
     }
     span.handledTo = next;
-    if (this.#open[this.#head] === span) {
+    if (this.#open.head === span) {
       this.#raise(next);
     }
   }
@@ -87,29 +82,19 @@ export class OffsetLedger {
   }
 
   #collect(): void {
-    let head = this.#open[this.#head];
-    while (head !== undefined && head.settled) {
+    let { head } = this.#open;
+    for (; head?.settled === true; { head } = this.#open) {
       this.#raise(head.handledTo);
-      this.#head++;
-      head = this.#open[this.#head];
+      this.#open.shift();
     }
     if (head !== undefined) {
       this.#raise(head.handledTo);
     }
-    this.#compact();
   }
 
   #raise(next: bigint | null): void {
     if (next !== null && (this.#watermark === null || next > this.#watermark)) {
       this.#watermark = next;
-    }
-  }
-
-  #compact(): void {
-    // Not at every step: that would cost more than all the rest.
-    if (this.#head > 1_024 && this.#head * 2 > this.#open.length) {
-      this.#open = this.#open.slice(this.#head);
-      this.#head = 0;
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { PartitionAssignment } from "../driver.ts";
+import { Queue } from "./queue.ts";
 import type { StreamBatch } from "./stream-reader.ts";
 
 /**
@@ -8,10 +9,7 @@ import type { StreamBatch } from "./stream-reader.ts";
 export class StreamBatches {
   readonly #inMemory = new Set<StreamBatch>();
   readonly #countOf = new Map<PartitionAssignment, number>();
-  /** Undefined before the head: a batch that has left memory must not be kept there by this array. */
-  #queue: (StreamBatch | undefined)[] = [];
-  // The head index moves instead of the array: shifting the array for each batch would take quadratic time.
-  #head = 0;
+  #queue: Queue<StreamBatch> = new Queue();
 
   /** How many are in memory. */
   get count(): number {
@@ -20,7 +18,7 @@ export class StreamBatches {
 
   /** The batch that is handed out now, or next. */
   get head(): StreamBatch | undefined {
-    return this.#queue[this.#head];
+    return this.#queue.head;
   }
 
   /** All that are in memory, in the order in which they came. */
@@ -42,25 +40,18 @@ export class StreamBatches {
 
   /** Takes the head off the queue. It stays in memory. */
   shiftHead(): void {
-    this.#queue[this.#head++] = undefined;
-    if (this.#head > 1_024 && this.#head * 2 > this.#queue.length) {
-      this.#queue = this.#queue.slice(this.#head);
-      this.#head = 0;
-    }
+    this.#queue.shift();
   }
 
   /** Takes the batches of these partitions (of all, if null) off the queue, and returns them. They stay in memory. */
   dequeue(assignments: ReadonlySet<PartitionAssignment> | null): readonly StreamBatch[] {
     const gone: StreamBatch[] = [];
-    const rest: StreamBatch[] = [];
-    for (const taken of this.#queue) {
-      if (taken !== undefined) {
-        const goes = assignments === null || assignments.has(taken.batch.assignment);
-        (goes ? gone : rest).push(taken);
-      }
+    const rest = new Queue<StreamBatch>();
+    for (const taken of this.#queue.all()) {
+      const goes = assignments === null || assignments.has(taken.batch.assignment);
+      (goes ? gone : rest).push(taken);
     }
     this.#queue = rest;
-    this.#head = 0;
     return gone;
   }
 
