@@ -18,6 +18,9 @@ export interface RoutedEvents {
   readonly batches: ReadonlyMap<BatchHandler, CdcEvent[]>;
 }
 
+/** Most records have no event for one, and a map is the largest of what is made for a record. */
+const noBatches: RoutedEvents["batches"] = new Map();
+
 /** Throws if `strict` is set, and no handler and no sink takes one of the events. */
 export function refuseUnhandled(
   { strict, router }: { readonly strict: boolean; readonly router: Router },
@@ -54,7 +57,7 @@ export function unhandledEvent(event: CdcEvent, reason: FilterReason): ConsumerE
  */
 export function routeEvents(events: readonly CdcEvent[], router: Router, counters: Counters): RoutedEvents {
   const calls: HandlerCall[] = [];
-  const batches = new Map<BatchHandler, CdcEvent[]>();
+  let batches: Map<BatchHandler, CdcEvent[]> | null = null;
   for (const event of events) {
     let target: ReturnType<Router["targetOf"]>;
     try {
@@ -63,7 +66,7 @@ export function routeEvents(events: readonly CdcEvent[], router: Router, counter
       const rethrow = (): never => {
         throw error;
       };
-      return { calls: [{ handle: rethrow, event }], batches: new Map() };
+      return { calls: [{ handle: rethrow, event }], batches: noBatches };
     }
     counters.events++;
     if (typeof target === "string") {
@@ -71,6 +74,7 @@ export function routeEvents(events: readonly CdcEvent[], router: Router, counter
     } else if (target.kind === "each") {
       calls.push({ handle: target.handle, event });
     } else {
+      batches ??= new Map<BatchHandler, CdcEvent[]>();
       const others = batches.get(target.handle);
       if (others === undefined) {
         batches.set(target.handle, [event]);
@@ -79,5 +83,5 @@ export function routeEvents(events: readonly CdcEvent[], router: Router, counter
       }
     }
   }
-  return { calls, batches };
+  return { calls, batches: batches ?? noBatches };
 }
