@@ -1,7 +1,7 @@
 import type { RecordWalk } from "@cdckit/decode";
 import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
 
-/** A batch without records. When its end is handled, sinks have their checkpoints at the offset. */
+/** A batch without records. When its end is handled, sinks have their checkpoints at the offset, where a record would be that is asked for. */
 export function emptyBatch(assignment: PartitionAssignment, nextOffset: bigint): FetchedBatch {
   const none = (): never => {
     throw new RangeError("expected a record of the batch, which has none");
@@ -15,7 +15,7 @@ export function emptyBatch(assignment: PartitionAssignment, nextOffset: bigint):
     nextOffset,
     highWatermark: null,
     walk: () => ({ next: () => false }) as RecordWalk, // nobody looks at a record where there is no next one
-    offsetAt: none,
+    offsetAt: () => nextOffset,
     timestampAt: none,
     headersAt: none,
     keyAt: none,

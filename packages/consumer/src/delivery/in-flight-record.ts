@@ -1,6 +1,7 @@
-import type { CdcEvent, RecordBatch } from "@cdckit/decode";
+import type { CdcEvent } from "@cdckit/decode";
 import type { FetchedBatch } from "../driver.ts";
 import type { RecordPlace } from "../failure/failure.ts";
+import { emptyBatch } from "./empty-batch.ts";
 import type { OffsetLedger, OffsetSpan } from "./offset-ledger.ts";
 
 /** A fetched batch in memory. It stays there until each of its records is handled. */
@@ -50,9 +51,9 @@ export class InFlightRecord {
 
   get place(): RecordPlace {
     const { batch } = this.taken;
-    const { assignment } = batch;
+    const { assignment, nextOffset } = batch;
     const { record, ordinal } = this;
-    return record < 0 ? { assignment, batch: new EndOfBatch(batch), record: 0, ordinal } : { assignment, batch, record, ordinal };
+    return { assignment, batch: record < 0 ? emptyBatch(assignment, nextOffset) : batch, record, ordinal };
   }
 
   /** One more has to handle it. */
@@ -67,43 +68,6 @@ export class InFlightRecord {
       this.taken.open--;
       this.#owner.handled(this);
     }
-  }
-}
-
-/** Stands in for a record at the end of a fetched batch. */
-class EndOfBatch implements RecordBatch {
-  readonly topic: string;
-  readonly partition: number;
-  readonly #offset: bigint;
-
-  constructor({ topic, partition, nextOffset }: FetchedBatch) {
-    this.topic = topic;
-    this.partition = partition;
-    this.#offset = nextOffset;
-  }
-
-  offsetAt(): bigint {
-    return this.#offset;
-  }
-
-  timestampAt(): bigint {
-    return 0n;
-  }
-
-  headersAt(): readonly [] {
-    return [];
-  }
-
-  keyAt(): null {
-    return null;
-  }
-
-  valueAt(): null {
-    return null;
-  }
-
-  headerNamesAre(): boolean {
-    return false;
   }
 }
 
