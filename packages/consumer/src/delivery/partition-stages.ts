@@ -3,7 +3,7 @@ import type { WorkInHand } from "../observe/waits.ts";
 import type { BatchStage } from "./batch-stage.ts";
 import type { BatchEntry, InFlightRecord } from "./in-flight-record.ts";
 import type { BatchHandler } from "./route-events.ts";
-import { shareWith, sharesOf, type SinkShares, type SinkStage } from "./sink-stage.ts";
+import type { SinkShares, SinkStage } from "./sink-stage.ts";
 
 export interface PartitionStagesParts {
   readonly sinks: readonly SinkStage[];
@@ -12,6 +12,9 @@ export interface PartitionStagesParts {
   /** The stage of a batch handler. */
   readonly stageOf: (handle: BatchHandler) => BatchStage;
 }
+
+const noShares: SinkShares = [];
+const noEvents: readonly CdcEvent[] = [];
 
 /** The batch handlers and sinks of one partition. Each has a stage of its own, and goes at its own pace. */
 export class PartitionStages {
@@ -58,12 +61,15 @@ export class PartitionStages {
 
   /** What each sink takes of the events. Throws if an event cannot be asked: a part of it is read late, and does not decode. */
   sharesOf(events: readonly CdcEvent[]): SinkShares {
-    return sharesOf(this.#parts.sinks, events);
+    return this.hasSinks ? this.#parts.sinks.map((sink) => sink.taken(events)) : noShares;
   }
 
   /** Gives the record to each sink. A sink's checkpoint moves past the record even if the sink takes no event of it. */
   addToSinks(record: InFlightRecord, events: readonly CdcEvent[], shares: SinkShares): void {
-    shareWith(this.#parts.sinks, record, events, shares);
+    const { sinks } = this.#parts;
+    for (let i = 0; i < sinks.length; i++) {
+      sinks[i]?.add(record, events, shares[i] ?? noEvents);
+    }
   }
 
   addToHandler(handle: BatchHandler, entry: BatchEntry): void {

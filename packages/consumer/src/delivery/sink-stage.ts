@@ -31,21 +31,7 @@ export interface SinkStageParts extends Omit<BatchStageParts, "limits" | "apply"
 /** The events that each sink takes of a record, in the order of the sinks. */
 export type SinkShares = readonly (readonly CdcEvent[])[];
 
-const noShares: SinkShares = [];
-const noEvents: readonly CdcEvent[] = [];
 const noneLeftOut: ReadonlySet<CdcEvent> = new Set();
-
-/** Throws if an event cannot be asked: a part of it is read late, and does not decode. */
-export function sharesOf(sinks: readonly SinkStage[], events: readonly CdcEvent[]): SinkShares {
-  return sinks.length === 0 ? noShares : sinks.map((sink) => sink.taken(events));
-}
-
-/** Gives each sink its share of the record's events. A sink without a share gets the record without events. */
-export function shareWith(sinks: readonly SinkStage[], record: InFlightRecord, events: readonly CdcEvent[], shares: SinkShares): void {
-  for (let i = 0; i < sinks.length; i++) {
-    sinks[i]?.add(record, events, shares[i] ?? noEvents);
-  }
-}
 
 /** Of the events, in their order, those that are taken and those that are given nonetheless. A record may hold a transaction of thousands. */
 function withLeftOut(events: readonly CdcEvent[], taken: readonly CdcEvent[], leftOut: LeftOutChoice): readonly CdcEvent[] {
@@ -91,7 +77,7 @@ export class SinkStage {
     return this.#stage.atWork();
   }
 
-  /** Which of the events the sink takes. Throws as {@link sharesOf} does. */
+  /** Which of the events the sink takes. Throws if one cannot be asked: a part of it is read late, and does not decode. */
   taken(events: readonly CdcEvent[]): readonly CdcEvent[] {
     return events.filter(this.#parts.attached.takes);
   }
