@@ -1,6 +1,6 @@
 import type { CdcEvent } from "@cdckit/decode";
 import type { FetchedBatch } from "../driver.ts";
-import type { RecordPlace } from "../failure/failure.ts";
+import type { RecordPlace } from "../failure/record-place.ts";
 import { emptyBatch } from "./empty-batch.ts";
 import type { OffsetLedger, OffsetSpan } from "./offset-ledger.ts";
 

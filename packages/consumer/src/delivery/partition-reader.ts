@@ -1,5 +1,6 @@
 import type { CdcEvent, Decoder, RecordWalk } from "@cdckit/decode";
-import type { Failure, RecordPlace } from "../failure/failure.ts";
+import type { Failure } from "../failure/failure.ts";
+import type { RecordPlace } from "../failure/record-place.ts";
 import type { Recovery } from "../failure/recovery.ts";
 import { noTries, type Tries } from "../failure/retry-policy.ts";
 import type { WorkInHand } from "../observe/waits.ts";

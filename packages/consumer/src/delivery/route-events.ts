@@ -2,7 +2,7 @@ import type { CdcEvent } from "@cdckit/decode";
 import type { Counters } from "../observe/counters.ts";
 import type { EventHandler } from "../routing/handlers.ts";
 import { ConsumerError } from "../errors.ts";
-import { place } from "../failure/halt.ts";
+import { placeText } from "../failure/record-place.ts";
 import { slotOf } from "../routing/match-watch.ts";
 import type { FilterReason, Router } from "../routing/router.ts";
 import { tablePath } from "../routing/table-pattern.ts";
@@ -46,7 +46,7 @@ export function unhandledEvent(event: CdcEvent, reason: FilterReason): ConsumerE
   const table = "table" in event && typeof event.table === "object" && event.table !== null ? ` of ${tablePath(event.table)}` : "";
   return new ConsumerError(
     "unhandled-event",
-    `expected a handler or a sink for every event, because strict is set, found none for the ${slot}${table} at ${place(at)} (${reason}); add one, or leave strict out; the record was not committed`,
+    `expected a handler or a sink for every event, because strict is set, found none for the ${slot}${table} at ${placeText(at)} (${reason}); add one, or leave strict out; the record was not committed`,
     { at },
   );
 }

@@ -1,5 +1,6 @@
 import type { FetchedBatch } from "../driver.ts";
-import type { Failure, RecordPlace } from "../failure/failure.ts";
+import type { Failure } from "../failure/failure.ts";
+import type { RecordPlace } from "../failure/record-place.ts";
 import type { WorkInHand } from "../observe/waits.ts";
 import { isThenable } from "../user-code/user-value.ts";
 import type { HeldEvents, HeldGroup } from "./held-events.ts";

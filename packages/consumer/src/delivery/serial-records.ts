@@ -1,6 +1,7 @@
 import type { CdcEvent, RecordWalk } from "@cdckit/decode";
 import type { FetchedBatch } from "../driver.ts";
-import type { Failure, RecordPlace } from "../failure/failure.ts";
+import type { Failure } from "../failure/failure.ts";
+import type { RecordPlace } from "../failure/record-place.ts";
 import { noTries, type Tries } from "../failure/retry-policy.ts";
 import type { WorkInHand } from "../observe/waits.ts";
 import { isThenable } from "../user-code/user-value.ts";

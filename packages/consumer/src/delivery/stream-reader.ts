@@ -1,6 +1,7 @@
 import type { CdcEvent, Decoder, RecordWalk } from "@cdckit/decode";
 import type { FetchedBatch } from "../driver.ts";
-import type { Failure, RecordPlace } from "../failure/failure.ts";
+import type { Failure } from "../failure/failure.ts";
+import type { RecordPlace } from "../failure/record-place.ts";
 import type { Recovery } from "../failure/recovery.ts";
 import { noTries, type Tries } from "../failure/retry-policy.ts";
 import type { Counters } from "../observe/counters.ts";

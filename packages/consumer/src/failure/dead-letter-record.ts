@@ -9,7 +9,8 @@
 import { isDecodeError, type RecordHeaders } from "@cdckit/decode";
 import type { OutgoingRecord } from "../driver.ts";
 import { codeOf, isError, nameOf, readMember } from "../user-code/user-value.ts";
-import { coordinatesOf, deadLetterErrorOf, type Failure, type RecordPlace } from "./failure.ts";
+import { deadLetterErrorOf, type Failure } from "./failure.ts";
+import { coordinatesOf, type RecordPlace } from "./record-place.ts";
 
 export interface DeadLetterContext {
   readonly topic: string;

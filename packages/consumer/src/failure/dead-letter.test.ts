@@ -3,7 +3,8 @@ import { RecordArrayBatch, recordOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { deadLetterOf, redriveOf } from "./dead-letter-origin.ts";
 import { deadLetterRecord } from "./dead-letter-record.ts";
-import type { Failure, RecordPlace } from "./failure.ts";
+import type { Failure } from "./failure.ts";
+import type { RecordPlace } from "./record-place.ts";
 
 const record: KafkaRecord = recordOf(Buffer.from([0, 0, 0, 1, 44, 255, 254]), {
   topic: "orders",

@@ -9,12 +9,12 @@ import type { OpenWait, Waits } from "../observe/waits.ts";
 import { PoisonBreaker } from "./breaker.ts";
 import { classifyAtSink } from "./classify.ts";
 import { deadLetterRecord, type SetAsideReason } from "./dead-letter-record.ts";
-import { coordinatesOf, deadLetterErrorOf, haltErrorOf, type RecordPlace } from "./failure.ts";
+import { deadLetterErrorOf, haltErrorOf } from "./failure.ts";
 import type { ResolvedFailureOptions } from "./failure-options.ts";
-import { place as placeText } from "./halt.ts";
 import { DeadLetterWriter } from "./dead-letter-writer.ts";
 import { ParkedKeys } from "./parked-keys.ts";
 import { codeOf } from "../user-code/user-value.ts";
+import { coordinatesOf, placeText, type RecordPlace } from "./record-place.ts";
 import { backOffMs } from "./retry-policy.ts";
 
 export interface DeadLetterParts {
@@ -56,11 +56,12 @@ export class DeadLetters {
    */
   async setAside(place: RecordPlace, reason: SetAsideReason, fence: Fence): Promise<boolean> {
     const { options, counters, logger, topic, groupId, clock, waits } = this.#parts;
+    const at = coordinatesOf(place);
     if (reason.kind === "failed") {
       this.#refuseTooMany(place, reason);
     }
     const record = deadLetterRecord(place, reason, { topic, groupId, nowMs: clock.wallMs() });
-    const wait = waits.open({ what: `the dead-letter topic ${topic}`, place: placeText(coordinatesOf(place)) }, place.assignment);
+    const wait = waits.open({ what: `the dead-letter topic ${topic}`, place: placeText(at) }, place.assignment);
     if (!(await this.#send(record, place, fence, wait).finally(() => wait.end()))) {
       return false;
     }
@@ -69,29 +70,27 @@ export class DeadLetters {
       this.parkedKeys.park(place);
     }
     counters.deadLettered++;
-    logger.warn(
-      { ...coordinatesOf(place), deadLetterTopic: topic, reason: reason.kind, ...whyOf(reason) },
-      "a record became a dead letter",
-    );
-    publish("dead-letter", () => ({ groupId, at: coordinatesOf(place), why: reason.kind }));
+    logger.warn({ ...at, deadLetterTopic: topic, reason: reason.kind, ...whyOf(reason) }, "a record became a dead letter");
+    publish("dead-letter", () => ({ groupId, at, why: reason.kind }));
     return true;
   }
 
   #refuseTooMany(place: RecordPlace, { failure }: Extract<SetAsideReason, { kind: "failed" }>): void {
     const { options } = this.#parts;
+    const at = coordinatesOf(place);
     const tooMany = this.#breaker.setAside(place.ordinal);
     if (tooMany !== null) {
       throw new ConsumerError(
         "failures-systemic",
-        `${tooMany}: that looks like a systemic failure, and not like one of single records; the cause is the last failure, at ${placeText(coordinatesOf(place))}`,
-        { cause: haltErrorOf(failure), at: coordinatesOf(place) },
+        `${tooMany}: that looks like a systemic failure, and not like one of single records; the cause is the last failure, at ${placeText(at)}`,
+        { cause: haltErrorOf(failure), at },
       );
     }
     if (options.poison === "park-key" && this.parkedKeys.wouldPassLimit(place)) {
       throw new ConsumerError(
         "failures-systemic",
-        `${this.parkedKeys.count} keys are parked, and failure.maxParkedKeys allows no more; the cause is the record at ${placeText(coordinatesOf(place))}`,
-        { cause: haltErrorOf(failure), at: coordinatesOf(place) },
+        `${this.parkedKeys.count} keys are parked, and failure.maxParkedKeys allows no more; the cause is the record at ${placeText(at)}`,
+        { cause: haltErrorOf(failure), at },
       );
     }
   }

@@ -1,6 +1,6 @@
 import { RecordArrayBatch, recordOf } from "@cdckit/testkit";
 import { expect, test } from "vitest";
-import type { RecordPlace } from "./failure.ts";
+import type { RecordPlace } from "./record-place.ts";
 import { ParkedKeys } from "./parked-keys.ts";
 
 const assignment = { topic: "t", partition: 0, epoch: 1 };

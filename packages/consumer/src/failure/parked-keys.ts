@@ -1,5 +1,5 @@
 import type { PartitionAssignment } from "../driver.ts";
-import type { RecordPlace } from "./failure.ts";
+import type { RecordPlace } from "./record-place.ts";
 
 /**
  * The keys whose later records follow an earlier one to the dead letters, so that their order is kept. They are known while their partition

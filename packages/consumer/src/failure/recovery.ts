@@ -8,9 +8,9 @@ import type { Waits, WorkInHand } from "../observe/waits.ts";
 import { toError } from "../user-code/user-value.ts";
 import { classify, classifyAtSink, type FailureKind } from "./classify.ts";
 import type { DeadLetters } from "./dead-letters.ts";
-import { coordinatesOf, type Failure, haltErrorOf, type RecordPlace } from "./failure.ts";
+import { type Failure, haltErrorOf } from "./failure.ts";
 import type { ResolvedFailureOptions } from "./failure-options.ts";
-import { place as placeText } from "./halt.ts";
+import { coordinatesOf, placeText, type RecordPlace } from "./record-place.ts";
 import { attemptsOf, decideAfter, type Tries } from "./retry-policy.ts";
 
 export interface RecoveryParts {

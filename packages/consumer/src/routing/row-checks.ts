@@ -1,6 +1,6 @@
 import { type CdcEvent, type EventParts, UNAVAILABLE, withParts } from "@cdckit/decode";
 import { ConsumerError } from "../errors.ts";
-import { place } from "../failure/halt.ts";
+import { placeText } from "../failure/record-place.ts";
 import { pendingOf, readMember } from "../user-code/user-value.ts";
 import type { Target } from "./router.ts";
 
@@ -175,7 +175,7 @@ function valueOf(event: CdcEvent, part: Part, result: unknown, pattern: string):
   const list = Array.isArray(issues) ? (issues as { readonly path?: readonly unknown[] }[]) : [];
   throw new ConsumerError(
     "invalid-row",
-    `${place(at)}: expected ${part} of an event of ${JSON.stringify(pattern)} to pass its validator, found it does not at ${placesText(list)}; the issues are in the cause${unavailableText((event as unknown as Checked)[part], list)}`,
+    `${placeText(at)}: expected ${part} of an event of ${JSON.stringify(pattern)} to pass its validator, found it does not at ${placesText(list)}; the issues are in the cause${unavailableText((event as unknown as Checked)[part], list)}`,
     { at, cause: Object.assign(new Error("the validator's issues"), { issues }) },
   );
 }

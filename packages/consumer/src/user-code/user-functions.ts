@@ -1,6 +1,6 @@
 import type { RecordCoordinates } from "@cdckit/decode";
 import { ConsumerError } from "../errors.ts";
-import { place } from "../failure/halt.ts";
+import { placeText } from "../failure/record-place.ts";
 import { causeText } from "../observe/cause-text.ts";
 import { pendingOf } from "./user-value.ts";
 
@@ -15,7 +15,7 @@ export function callUser<T>(what: string, call: () => T, at?: RecordCoordinates)
 
 /** The error that says that a function of the user's did what it must not do. */
 export function callbackFailed(what: string, found: string, cause?: unknown, at?: RecordCoordinates): ConsumerError {
-  const where = at === undefined ? "" : ` at ${place(at)}`;
+  const where = at === undefined ? "" : ` at ${placeText(at)}`;
   const thrown = cause === undefined ? "" : ", the cause is what it threw";
   return new ConsumerError("callback-failed", `${what} must not fail, and did${where}: ${found}; correct it${thrown}`, {
     cause,
