@@ -23,6 +23,11 @@ describe("the kind of failure that an error is", () => {
     ["a row that its validator refuses", new ConsumerError("invalid-row", "x"), "poison"],
     ["a refused connection", errorWith({ code: "ECONNREFUSED" }), "transient"],
     ["fetch hiding a refused connection", new TypeError("fetch failed", { cause: errorWith({ code: "ECONNREFUSED" }) }), "transient"],
+    [
+      "each of several addresses refused, as Promise.any says it",
+      new AggregateError([errorWith({ code: "ECONNREFUSED" })], "All promises were rejected"),
+      "transient",
+    ],
     ["a request that its signal timed out", new DOMException("The operation was aborted due to timeout", "TimeoutError"), "transient"],
     ["a mistake in a program, as Node throws it into a test of Jest", runInNewContext("new TypeError('x')"), "poison"],
     [

@@ -1,7 +1,7 @@
 import { type DecodeErrorCode, isDecodeError, type RecordCoordinates } from "@cdckit/decode";
 import { isConsumerError } from "../errors.ts";
 import { callbackFailed, callUser } from "../user-code/user-functions.ts";
-import { nameOf, pendingOf, readMember } from "../user-code/user-value.ts";
+import { causesOf, nameOf, pendingOf, readMember } from "../user-code/user-value.ts";
 
 /** What kind of failure an error is: whether a retry can help, and whether the record is to blame. */
 export type FailureKind =
@@ -118,8 +118,6 @@ const kindBySqlClass: Readonly<Record<string, CodeKind>> = {
 
 /** What a programming mistake throws: the next attempt throws it again. */
 const programmersErrors: readonly string[] = ["TypeError", "ReferenceError", "SyntaxError", "RangeError", "EvalError", "URIError"];
-
-const maxCauses = 8;
 
 /**
  * The kind of what was thrown. Causes count, too: `fetch` hides a refused connection in a `TypeError`, and a sink's error hides what its
@@ -245,15 +243,6 @@ function statusKind(status: unknown): FailureKind | null {
     return "permanent";
   }
   return status >= 500 || status === 408 || status === 425 || status === 429 ? "transient" : "poison";
-}
-
-/** The error, its cause, the cause of that, and so on. */
-function causesOf(error: unknown): readonly unknown[] {
-  const causes: unknown[] = [];
-  for (let cause = error; typeof cause === "object" && cause !== null && causes.length < maxCauses; cause = readMember(cause, "cause")) {
-    causes.push(cause);
-  }
-  return causes;
 }
 
 function ignore(): void {}

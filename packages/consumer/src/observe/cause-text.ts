@@ -1,11 +1,10 @@
 import { constants } from "node:os";
-import { codeOf, readMember, readText } from "../user-code/user-value.ts";
+import { causesOf, codeOf, readMember, readText } from "../user-code/user-value.ts";
 import { withoutUserInfo } from "./redacting-logger.ts";
 
 const maxWaitLength = 300;
 /** Nothing follows a halt, so there is room for what its error advises at the end. */
 const maxHaltLength = 1_500;
-const maxCauses = 8;
 /**
  * Codes of errors of names that do not resolve, of undici, of Node's TLS and HTTP parser, and of OpenSSL: what is wrong with a certificate. Their
  * messages hold addresses and no data, as those of the system's own codes.
@@ -57,16 +56,4 @@ function describe(error: unknown): Described {
   return isReported && message !== undefined
     ? { text: message, isShown: true }
     : { text: `${name ?? "an error"}${code === undefined ? "" : ` (${code})`}`, isShown: false };
-}
-
-/** The error, its cause, and so on. An aggregate counts as the first of its errors: a host name that refuses has one for each address. */
-function causesOf(error: unknown): readonly unknown[] {
-  const causes: unknown[] = [];
-  let next: unknown = error;
-  while (typeof next === "object" && next !== null && causes.length < maxCauses) {
-    causes.push(next);
-    // The member is absent, or a list. If it is something else, it has no member 0.
-    next = readMember(next, "cause") ?? readMember(readMember(next, "errors"), 0);
-  }
-  return causes;
 }

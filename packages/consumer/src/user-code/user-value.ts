@@ -54,6 +54,20 @@ export function codeOf(value: unknown): string | number | undefined {
   return typeof code === "string" || typeof code === "number" ? code : undefined;
 }
 
+const maxCauses = 8;
+
+/** The error, its cause, and so on. An aggregate counts as the first of its errors: a host name that refuses has one for each address. */
+export function causesOf(error: unknown): readonly unknown[] {
+  const causes: unknown[] = [];
+  let next: unknown = error;
+  while (typeof next === "object" && next !== null && causes.length < maxCauses) {
+    causes.push(next);
+    // The member is absent, or a list. If it is something else, it has no member 0.
+    next = readMember(next, "cause") ?? readMember(readMember(next, "errors"), 0);
+  }
+  return causes;
+}
+
 /** An error whose message can be read: the value itself if it is one, otherwise an error with the value as its cause. */
 export function toError(value: unknown): Error {
   return isError(value) && typeof readMember(value, "message") === "string" ? value : new Error(textOf(value), { cause: value });
