@@ -116,7 +116,7 @@ export class PartitionStarter<Held extends HeldPartition> {
     } else if (renewed !== null) {
       renewed.topicId = topicId;
       sink.assigned([renewed]);
-      this.#startAt({ assignment: renewed, offset, committed: null, skipped: null });
+      this.#startAt({ assignment: renewed, offset, skipped: null });
     }
     return renewed;
   }

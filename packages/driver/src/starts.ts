@@ -10,8 +10,8 @@ import { unchangedTopics } from "./unchanged-topics.ts";
 export interface Start extends OffsetCommit {
   /** The partition that starts. */
   readonly assignment: OwnAssignment;
-  /** The group's commit, if there is one of this topic. */
-  readonly committed: bigint | null;
+  /** The group's commit, if there is one of this topic. Absent after a move, for which nobody asks the group. */
+  readonly committed?: bigint | null;
   /** The leader epoch of the record before the start, if it is known. A fetch that names it is refused if the log was truncated below the start. */
   readonly leaderEpoch?: number | null;
   /** The lost range before the start, if the partition starts after it. */

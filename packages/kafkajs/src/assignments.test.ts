@@ -50,3 +50,22 @@ test("the group's commit is known by the start that is committed or may be, and 
   assignments.committed([{ assignment, offset: 7n }]);
   expect(assignments.reachedOf(assignment)).toBe(7n);
 });
+
+test("the group's commit stays known when this member moves the partition, and is forgotten with the topic", () => {
+  const assignments = new HeldPartitions();
+  const [assignment] = assignments.renew({ t: [0] });
+  assignments.all().forEach((held) => start(assignments, held));
+  if (assignment === undefined) {
+    throw new Error("expected the partition that was assigned");
+  }
+  assignments.committed([{ assignment, offset: 7n }]);
+  const [moved] = assignments.add([assignment]);
+  const held = assignments.at("t", 0);
+  if (moved === undefined || held === undefined) {
+    throw new Error("expected the partition that was moved");
+  }
+  assignments.started(held, { assignment: moved, offset: 1n, skipped: null });
+  expect(assignments.reachedOf(moved)).toBe(7n);
+  start(assignments, held); // as of a recreated topic, whose commits are gone
+  expect(assignments.reachedOf(moved)).toBeNull();
+});

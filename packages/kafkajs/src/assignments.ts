@@ -30,10 +30,10 @@ export class HeldPartitions extends Assignments<Held> {
 
   constructor() {
     super({
-      hold: (held) => ({
+      hold: (held, old) => ({
         ...held,
         expected: null,
-        reached: null,
+        reached: old?.reached ?? null,
         failedFetches: 0,
         checkedFetches: 0,
         atWork: undefined,
@@ -54,27 +54,13 @@ export class HeldPartitions extends Assignments<Held> {
     );
   }
 
-  /** The partition starts here. */
-  started(held: Held, { offset, committed }: Start): void {
+  /** The partition starts here. One that this member has moved may have its next transaction before the new position is committed. */
+  started(held: Held, { offset, committed = held.reached }: Start): void {
     held.expected = offset;
     held.reached = committed;
     held.committedTo = null;
     held.isStarting = false;
     this.#wake();
-  }
-
-  /**
-   * A move of a partition by this member, whose next transaction may come before the new position is committed. The group's commit is its own
-   * then, and no last owner's.
-   */
-  keepReached(old: PartitionAssignment, move: () => PartitionAssignment | null): PartitionAssignment | null {
-    const reached = this.held(old)?.reached ?? null;
-    const renewed = move();
-    const held = renewed === null ? undefined : this.held(renewed);
-    if (held !== undefined) {
-      held.reached = reached;
-    }
-    return renewed;
   }
 
   override release(gone: readonly Held[]): void {

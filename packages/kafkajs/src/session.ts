@@ -196,7 +196,7 @@ export class KafkaJsSession implements DriverSession {
   }
 
   seek(assignment: PartitionAssignment, offset: bigint): PartitionAssignment | null {
-    return this.isOver ? null : this.#assignments.keepReached(assignment, () => this.#starter.move(assignment, offset));
+    return this.isOver ? null : this.#starter.move(assignment, offset);
   }
 
   send(records: readonly OutgoingRecord[]): Promise<void> {
