@@ -40,8 +40,6 @@ export interface PartitionStarterParts<Held extends HeldPartition> {
   readonly commit: (offsets: readonly OffsetCommit[]) => Promise<void>;
   /** Commits offsets that may be below the group's, and of partitions that are still starting. */
   readonly putBack: (offsets: readonly OffsetCommit[]) => Promise<void>;
-  /** Whether asking again may help. By default it always may. */
-  readonly isTransient?: (error: unknown) => boolean;
   /** Makes an error of the driver's own class. */
   readonly makeError: MakeDriverError;
   /** Aborted when the session is closed. */
@@ -137,7 +135,7 @@ export class PartitionStarter<Held extends HeldPartition> {
 
   /** Starts what can start, as soon as that is one of them, and returns the others. */
   async #startKnown(added: readonly OwnAssignment[], moveTo: bigint | null, wait: OpenWait | undefined): Promise<readonly OwnAssignment[]> {
-    const { over, fail, isTransient = () => true } = this.#parts;
+    const { over, fail } = this.#parts;
     const beginMs = performance.now();
     let answeredMs = beginMs;
     const sinceMs = (time: number): number => performance.now() - time;
@@ -170,7 +168,7 @@ export class PartitionStarter<Held extends HeldPartition> {
         if (this.#current(added).length === 0) {
           return [];
         }
-        if (sinceMs(answeredMs) > startDeadlineMs || !isTransient(error)) {
+        if (sinceMs(answeredMs) > startDeadlineMs) {
           fail(error);
           return [];
         }
