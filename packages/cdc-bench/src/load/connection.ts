@@ -64,7 +64,10 @@ export function createClusterDriver(
   return kafkajs({ ...kafkaConfigOf(connection), codecs: timedCodecs, ...tuning, ...session });
 }
 
-/** The limits that {@link createClusterDriver} fetches with, for a consumer of kafkajs: what is compared must fetch the same. */
+/**
+ * The limits of fetches that are to be compared, for a consumer of kafkajs. A driver has them if its connection has their `maxBytesPerPartition`
+ * as `fetchBytes`: without a limit it asks for more than kafkajs does.
+ */
 export function fetchLimitsOf({ fetchBytes }: ClusterConnection): {
   readonly maxBytesPerPartition: number;
   readonly maxBytes: number;

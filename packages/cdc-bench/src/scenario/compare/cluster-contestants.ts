@@ -3,7 +3,7 @@ import type { SchemaSource } from "@cdckit/decode";
 import { inGroup } from "../../leftovers/in-group.ts";
 import type { Leftovers } from "../../leftovers/leftovers.ts";
 import type { TopicExtent } from "../../load/cluster.ts";
-import type { ClusterConnection } from "../../load/connection.ts";
+import { type ClusterConnection, createClusterDriver, fetchLimitsOf } from "../../load/connection.ts";
 import { decompressedMs } from "../../load/decompression-time.ts";
 import type { TopicSource } from "../../load/topic-source.ts";
 import { readingEndOf, requireWhole } from "../../load/whole-reading.ts";
@@ -78,11 +78,11 @@ interface ReadOptions {
 }
 
 function readOurs(contest: ClusterContest, extent: TopicExtent, { maxRecords, load }: ReadOptions): Promise<ReadingMeasure> {
-  const { source, schemas, interrupt, logger } = contest;
+  const { connection, schemas, interrupt, logger } = contest;
   return inGroup(contest, (groupId) =>
     measureReading({
       groupId,
-      driver: source.createDriver(),
+      driver: createClusterDriver({ ...connection, fetchBytes: fetchLimitsOf(connection).maxBytesPerPartition }),
       schemas,
       topics: [extent.topic],
       from: "earliest",
