@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { createConsumer } from "@cdckit/consumer";
 import { kafkajs } from "@cdckit/kafkajs";
+import { platformatic } from "@cdckit/platformatic";
 import { Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTopics, describeWithKafka, uniqueName } from "../integration/stack.ts";
@@ -161,6 +163,38 @@ await describeWithKafka("cdc-bench offsets on a broker", (kafka) => {
     await consumer.stop();
     await running;
     expect(await shown("--group", group)).not.toMatchObject([{ committed: 0 }, { committed: 0 }]);
+  });
+
+  test("refuses an active group of the consumer protocol, whose members it cannot see, and does not rebalance it", async () => {
+    const [topic, group] = [await filledTopic(), uniqueName("group")];
+    const consumer = createConsumer({
+      driver: platformatic({ brokers: [kafka.brokers], groupProtocol: "consumer", maxWaitMs: 100 }),
+      groupId: group,
+      topics: [topic],
+      signals: false,
+      logger: false,
+    });
+    let handled = 0;
+    const allHandled = new Promise<void>((resolve) => {
+      consumer.on("*", () => (++handled === 2 * recordsPerPartition ? resolve() : undefined));
+    });
+    const running = consumer.run();
+    await allHandled;
+    const revocations: unknown[] = [];
+    const note = (message: unknown): void => void revocations.push(message);
+    subscribe("cdckit:consumer:revoked", note);
+    const args = ["--group", group, "--topics", topic];
+    expect((await offsets(...args)).stdout).toContain(`Group ${group}: members not known`);
+    const { code, stderr } = await offsets(...args, "--reset", "5", "--execute");
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`group ${group} is active`) as string });
+    unsubscribe("cdckit:consumer:revoked", note);
+    expect({ handled, revocations }).toEqual({ handled: 2 * recordsPerPartition, revocations: [] });
+    await consumer.stop();
+    await running;
+    expect(await shown("--group", group)).toMatchObject([{ committed: 10 }, { committed: 10 }]);
+
+    expect(await offsets(...args, "--reset", "5", "--execute")).toMatchObject({ code: 0, stderr: "" });
+    expect(await shown("--group", group)).toMatchObject([{ committed: 5 }, { committed: 5 }]);
   });
 
   test.each([

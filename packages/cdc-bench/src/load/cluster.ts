@@ -1,6 +1,7 @@
 import { type Logger, silentLogger } from "@cdckit/consumer";
 import { Kafka, logLevel, type Admin } from "kafkajs";
 import { BenchError } from "../bench-error.ts";
+import { commitOffsets } from "./commit-offsets.ts";
 import { committedOffsets } from "./committed-offsets.ts";
 import { type ClusterConnection, kafkaConfigOf } from "./connection.ts";
 import { deleteGroup, groupDenied } from "./delete-group.ts";
@@ -53,12 +54,12 @@ export interface Cluster {
   committedOf(groupId: string, topic: string): Promise<ReadonlyMap<number, bigint>>;
   /** The topics of which a group has committed something. */
   committedTopicsOf(groupId: string): Promise<readonly string[]>;
-  /** Who is in a group now. */
-  membersOf(groupId: string): Promise<readonly GroupMember[]>;
+  /** Who is in a group now. Null if that cannot be known: it is no group of the classic protocol, and kafkajs knows no other. */
+  membersOf(groupId: string): Promise<readonly GroupMember[] | null>;
   /** By partition, the offset of the first record with this timestamp or a later one; the end of the log if there is none. */
   offsetsAt(topic: string, timestampMs: number): Promise<ReadonlyMap<number, bigint>>;
-  /** Commits offsets for a group that nobody is in, and reads them back. */
-  commitOffsets(groupId: string, topic: string, offsets: ReadonlyMap<number, bigint>): Promise<void>;
+  /** Commits offsets for a group that nobody is in. False if somebody is: then nothing was committed. */
+  commitOffsets(groupId: string, topic: string, offsets: ReadonlyMap<number, bigint>): Promise<boolean>;
   /** Removes a group of our own that nobody is in any more. If it stays because the login may not delete groups: a sentence about it. */
   forgetGroup(groupId: string): Promise<string | null>;
   /** What the cluster calls itself; null if it has no name. */
@@ -195,9 +196,12 @@ class AdminCluster implements Cluster {
     return found.filter(({ partitions }) => partitions.some(({ offset }) => offset !== "-1")).map(({ topic }) => topic);
   }
 
-  async membersOf(groupId: string): Promise<readonly GroupMember[]> {
+  async membersOf(groupId: string): Promise<readonly GroupMember[] | null> {
     const { groups } = await this.#askedOf(groupId, () => this.#admin.describeGroups([groupId]));
-    return groups.flatMap(({ members }) => members.map(({ clientId, clientHost }) => ({ clientId, host: clientHost })));
+    const members = groups.flatMap((group) => group.members.map(({ clientId, clientHost }) => ({ clientId, host: clientHost })));
+    // Of a group of another protocol, and of none at all, the brokers say the same. Only one of them is listed.
+    const isDead = groups.some(({ state }) => state === "Dead");
+    return isDead && (await this.#isListed(groupId)) ? null : members;
   }
 
   async offsetsAt(topic: string, timestampMs: number): Promise<ReadonlyMap<number, bigint>> {
@@ -205,15 +209,8 @@ class AdminCluster implements Cluster {
     return new Map(found.map(({ partition, offset }) => [partition, BigInt(offset)]));
   }
 
-  async commitOffsets(groupId: string, topic: string, offsets: ReadonlyMap<number, bigint>): Promise<void> {
-    const partitions = [...offsets].map(([partition, offset]) => ({ partition, offset: String(offset) }));
-    await this.#askedOf(groupId, () => this.#admin.setOffsets({ groupId, topic, partitions }));
-    // kafkajs resolves when its own member has fetched, and says nothing of a commit that the coordinator refused.
-    const committed = await this.committedOf(groupId, topic);
-    const refused = [...offsets].filter(([partition, offset]) => committed.get(partition) !== offset).map(([partition]) => partition);
-    if (refused.length > 0) {
-      throw new BenchError("connection", `the group's coordinator did not take the offsets of ${topic}[${refused.join(", ")}]. Try again.`);
-    }
+  async commitOffsets(groupId: string, topic: string, offsets: ReadonlyMap<number, bigint>): Promise<boolean> {
+    return this.#askedOf(groupId, () => commitOffsets(this.#kafka, groupId, topic, offsets));
   }
 
   async forgetGroup(groupId: string): Promise<string | null> {
@@ -240,6 +237,11 @@ class AdminCluster implements Cluster {
         throw await explainRefusal(this.#connection, refusal, `it needs ${rights} on the topic ${topic}, if there is one`);
       }
     }
+  }
+
+  async #isListed(groupId: string): Promise<boolean> {
+    const { groups } = await this.#asked(() => this.#admin.listGroups());
+    return groups.some((group) => group.groupId === groupId);
   }
 
   /** Asks about a group, whose name is nobody's but the user's. */

@@ -6,6 +6,7 @@ export interface InnerCluster {
   connect(): Promise<void>;
   disconnect(): Promise<void>;
   addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
+  findGroupCoordinator(asked: { readonly groupId: string }): Promise<InnerBroker>;
   findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number }[];
   fetchTopicsOffset(
     asked: readonly {
@@ -22,6 +23,15 @@ export interface InnerCluster {
 export interface InnerBroker {
   metadata(topics: readonly string[]): Promise<unknown>;
   findGroupCoordinator(asked: { readonly groupId: string; readonly coordinatorType: number }): Promise<unknown>;
+  offsetCommit(commit: {
+    readonly groupId: string;
+    readonly groupGenerationId: number;
+    readonly memberId: string;
+    readonly topics: readonly {
+      readonly topic: string;
+      readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
+    }[];
+  }): Promise<unknown>;
 }
 
 type MakeCluster = (options: { readonly allowAutoTopicCreation: false; readonly isolationLevel: number }) => InnerCluster;

@@ -7,7 +7,8 @@ import { printable } from "../report/text-width.ts";
 
 export interface OffsetsReport {
   readonly groupId: string;
-  readonly members: readonly GroupMember[];
+  /** Null if they are not known. */
+  readonly members: readonly GroupMember[] | null;
   readonly positions: readonly GroupPosition[];
   /** What open transactions hold back in these partitions. */
   readonly heldBack: readonly HeldBack[];
@@ -56,7 +57,10 @@ function outOfRangeTexts(position: GroupPosition): readonly string[] {
     : [];
 }
 
-function membersText(members: readonly GroupMember[]): string {
+function membersText(members: readonly GroupMember[] | null): string {
+  if (members === null) {
+    return "members not known, because it is no group of the classic protocol";
+  }
   if (members.length === 0) {
     return "no members";
   }

@@ -39,12 +39,8 @@ async function reportOf(cluster: Cluster, flags: OffsetsFlags, terminal: Termina
   const planned = await plan(cluster, positions, reset);
   const executed = flags.execute === true;
   if (executed) {
-    if (members.length > 0) {
-      const names = members.map(({ clientId }) => clientId).join(", ");
-      throw new BenchError(
-        "usage",
-        `group ${groupId} is active (${names}): its members would go on where they are and commit that. Stop them first, or use consumer.seek().`,
-      );
+    if (members !== null && members.length > 0) {
+      throw activeGroup(groupId, ` (${members.map(({ clientId }) => clientId).join(", ")})`);
     }
     await commit(cluster, groupId, planned, terminal);
   }
@@ -99,11 +95,21 @@ async function commit(cluster: Cluster, groupId: string, planned: readonly Plann
   try {
     for (const topic of new Set(changed.map(({ topic: name }) => name))) {
       const next = changed.filter(({ topic: name }) => name === topic).map(({ partition, next: offset }) => [partition, offset] as const);
-      await cluster.commitOffsets(groupId, topic, new Map(next));
+      if (!(await cluster.commitOffsets(groupId, topic, new Map(next)))) {
+        throw activeGroup(groupId);
+      }
       done.push(topic);
     }
   } catch (error) {
     stderr.write(done.length === 0 ? "" : `Committed before the error: the offsets of ${done.join(", ")}.\n`);
     throw error;
   }
+}
+
+/** `members`: who they are, if that is known. */
+function activeGroup(groupId: string, members: string = ""): BenchError {
+  return new BenchError(
+    "usage",
+    `group ${groupId} is active${members}: its members would go on where they are and commit that. Stop them first, or use consumer.seek().`,
+  );
 }
