@@ -1,7 +1,10 @@
+import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { confluent } from "@cdckit/confluent";
 import { createConsumer, type KafkaDriver } from "@cdckit/consumer";
 import { kafkajs } from "@cdckit/kafkajs";
@@ -14,6 +17,9 @@ import { skipReason as withoutConfluent } from "./confluent-native.ts";
 import { platformaticClients } from "./platformatic-clients.ts";
 import { missingForKafka } from "./secured-kafka.ts";
 import { createTopics } from "./stack.ts";
+
+/** The program as users start it; it runs what the build made. */
+const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));
 
 const hasIPv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === "::1"));
 const skipReason = (await missingForKafka()) || (hasIPv6 ? "" : "this machine has no address ::1");
@@ -78,5 +84,18 @@ describe.skipIf(skipReason !== "")("a broker at an IPv6 address", { meta: { skip
     consumer.on("*", () => (++rows === 3 ? void consumer.stop() : undefined));
     await consumer.run();
     expect(rows).toBe(3);
+  });
+
+  test.for([
+    ["run", ["--topics", "rows"], /^rows +3 +3 +0 /m],
+    ["inspect", ["--topics", "rows"], /\b3\b/],
+    ["doctor", ["--topics", "rows"], /ok/],
+    ["compare", ["--topics", "rows", "--rounds", "1"], /kafkajs/],
+    ["offsets", ["--group", "moved", "--topics", "rows", "--reset", "latest", "--execute"], /Committed 1 of 1/],
+    ["produce", ["--formats", "json", "--rows", "100", "--create-topics"], /100/],
+  ] as const)("is taken by cdc-bench %s", async ([command, args, said]) => {
+    const env = { PATH: process.env["PATH"], XDG_STATE_HOME: dir };
+    const { stdout } = await promisify(execFile)(process.execPath, [binary, command, "--brokers", brokers.join(), ...args], { env });
+    expect(stdout).toMatch(said);
   });
 });

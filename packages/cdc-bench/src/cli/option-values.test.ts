@@ -47,20 +47,26 @@ describe("names", () => {
 });
 
 describe("brokers", () => {
-  test("are host and port", () => {
-    expect(collectBrokers("localhost:9092,b-1:9093")).toEqual(["localhost:9092", "b-1:9093"]);
+  test("are host and port, an IPv6 address in brackets", () => {
+    expect(collectBrokers("localhost:9092,b-1:9093,[::1]:9092")).toEqual(["localhost:9092", "b-1:9093", "[::1]:9092"]);
   });
 
-  test.each(["[::1]:9092", "::1"])("%s is refused with what to give in its place: kafkajs would look for a host named [", (text) => {
-    expect(() => collectBrokers(text)).toThrow("is an IPv6 address, which cdc-bench cannot take: give a host name that leads to it");
+  test.each([
+    "localhost",
+    "localhost:",
+    ":9092",
+    "localhost:0",
+    "localhost:70000",
+    "http://localhost:9092",
+    "a:b:1",
+    "::1",
+    "::1:9092",
+    "[::1]",
+    "[b-1]:9092",
+    "[::1]:0",
+  ])("%j is refused", (text) => {
+    expect(() => collectBrokers(text)).toThrow("host:port");
   });
-
-  test.each(["localhost", "localhost:", ":9092", "localhost:0", "localhost:70000", "http://localhost:9092", "a:b:1"])(
-    "%j is refused",
-    (text) => {
-      expect(() => collectBrokers(text)).toThrow("host:port");
-    },
-  );
 });
 
 describe("registry addresses", () => {

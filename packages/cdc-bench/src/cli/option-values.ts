@@ -64,13 +64,10 @@ export function collectPartitions(text: string, before: readonly number[] = []):
 export function collectBrokers(text: string, before: readonly string[] = []): readonly string[] {
   const brokers = collectNames(text, before);
   for (const broker of brokers) {
-    if (broker.startsWith("[") || isIPv6(broker)) {
-      // The commands ask by kafkajs itself, which ends a host at the first colon. Its driver takes such addresses.
-      throw new InvalidArgumentError(`${broker} is an IPv6 address, which cdc-bench cannot take: give a host name that leads to it.`);
-    }
-    const port = Number(/^[^\s/:]+:(\d{1,5})$/.exec(broker)?.[1]);
-    if (!(port >= 1 && port <= 65_535)) {
-      throw new InvalidArgumentError(`${broker} is not host:port, such as localhost:9092.`);
+    const [, address, name, port] = /^(?:\[([^\]]+)\]|([^\s/:[\]]+)):(\d{1,5})$/.exec(broker) ?? [];
+    const isPort = Number(port) >= 1 && Number(port) <= 65_535;
+    if (!isPort || (name === undefined && !isIPv6(address ?? ""))) {
+      throw new InvalidArgumentError(`${broker} is not host:port, such as localhost:9092 or [::1]:9092.`);
     }
   }
   return brokers;

@@ -3,7 +3,7 @@ import { Kafka, logLevel, type Admin } from "kafkajs";
 import { BenchError } from "../bench-error.ts";
 import { commitOffsets } from "./commit-offsets.ts";
 import { committedOffsets } from "./committed-offsets.ts";
-import { type ClusterConnection, kafkaConfigOf } from "./connection.ts";
+import { type ClusterConnection, clientConfigOf } from "./connection.ts";
 import { deleteGroup, groupDenied } from "./delete-group.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 import { findHeldBack, type HeldBack } from "./held-back.ts";
@@ -85,7 +85,7 @@ export async function openCluster(
 ): Promise<Cluster> {
   const kafka = new Kafka({
     clientId: "cdc-bench",
-    ...kafkaConfigOf(connection),
+    ...clientConfigOf(connection),
     logLevel: logLevel.DEBUG,
     // Of use to those who ask for it: what a question fails of is said by the error.
     logCreator:

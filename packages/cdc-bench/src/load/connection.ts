@@ -4,6 +4,7 @@ import { kafkajs, type KafkaJsTuning } from "@cdckit/kafkajs";
 import type { RegistryLogin } from "@cdckit/registry";
 import type { KafkaConfig, SASLOptions } from "kafkajs";
 import { timedCodecs } from "./decompression-time.ts";
+import { openSocket, withoutColons } from "./sockets.ts";
 
 /** What a TLS connection is made with, as PEM. All of it absent: the authorities that Node knows, and no certificate of our own. */
 export interface TlsSettings {
@@ -87,4 +88,9 @@ export function kafkaConfigOf({ brokers, tls, login }: ClusterConnection): Pick<
     ...(tls !== undefined && { ssl: { ...tls } }),
     ...(login !== undefined && { sasl: { ...login } as SASLOptions }),
   };
+}
+
+/** The same for a client of kafkajs itself, which knows no IPv6 addresses. */
+export function clientConfigOf(connection: ClusterConnection): Pick<KafkaConfig, "brokers" | "ssl" | "sasl" | "socketFactory"> {
+  return { ...kafkaConfigOf(connection), brokers: connection.brokers.map(withoutColons), socketFactory: openSocket };
 }

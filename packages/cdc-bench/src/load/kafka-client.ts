@@ -1,5 +1,5 @@
 import { Kafka, type KafkaConfig, logLevel } from "kafkajs";
-import { type ClusterConnection, kafkaConfigOf } from "./connection.ts";
+import { type ClusterConnection, clientConfigOf } from "./connection.ts";
 
 /** A client of kafkajs for short questions and writes: its errors are told by who asks, so it logs nothing itself. */
 export function createKafkaClient(
@@ -9,7 +9,7 @@ export function createKafkaClient(
 ): Kafka {
   return new Kafka({
     clientId: "cdc-bench",
-    ...kafkaConfigOf(connection),
+    ...clientConfigOf(connection),
     logLevel: logLevel.NOTHING,
     connectionTimeout: 3_000,
     requestTimeout: 10_000,

@@ -1,8 +1,8 @@
-import { createConnection, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
-import type { Kafka, KafkaConfig } from "kafkajs";
+import type { Socket } from "node:net";
+import type { ISocketFactory, Kafka } from "kafkajs";
 import type { ClusterConnection } from "./connection.ts";
 import { createKafkaClient } from "./kafka-client.ts";
+import { openSocket } from "./sockets.ts";
 
 const describeLogDirs = { apiKey: 35, apiVersion: 1 } as const; // the oldest version that Kafka 4 still has
 const correlationId = 1_968_000_001; // kafkajs counts from 0
@@ -45,15 +45,13 @@ async function brokersOf(connection: ClusterConnection): Promise<readonly string
   const admin = clientOf(connection).admin();
   await admin.connect();
   try {
-    return (await admin.describeCluster()).brokers.map(({ host, port }) => `${host}:${port}`);
+    return (await admin.describeCluster()).brokers.map(({ host, port }) => `${host.includes(":") ? `[${host}]` : host}:${port}`);
   } finally {
     await admin.disconnect();
   }
 }
 
-type SocketFactory = NonNullable<KafkaConfig["socketFactory"]>;
-
-function clientOf(connection: ClusterConnection, socketFactory?: SocketFactory): Kafka {
+function clientOf(connection: ClusterConnection, socketFactory?: ISocketFactory): Kafka {
   return createKafkaClient(connection, 1, { requestTimeout: requestTimeoutMs, ...(socketFactory !== undefined && { socketFactory }) });
 }
 
@@ -63,9 +61,8 @@ function clientOf(connection: ClusterConnection, socketFactory?: SocketFactory):
  */
 async function askBroker(connection: ClusterConnection): Promise<readonly LogSize[]> {
   const sockets: Socket[] = [];
-  const socketFactory: SocketFactory = ({ host, port, ssl, onConnect }) => {
-    // The first line of what kafkajs' own factory does; keep-alive is of no use in a second.
-    const socket = ssl ? connectTls({ host, port, servername: host, ...ssl }, onConnect) : createConnection({ host, port }, onConnect);
+  const socketFactory: ISocketFactory = (asked) => {
+    const socket = openSocket(asked);
     sockets.push(socket);
     return socket;
   };

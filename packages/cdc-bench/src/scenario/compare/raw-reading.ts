@@ -1,7 +1,7 @@
 import { Kafka, logLevel } from "kafkajs";
 import { performance } from "node:perf_hooks";
 import { BenchError } from "../../bench-error.ts";
-import { type ClusterConnection, fetchLimitsOf, kafkaConfigOf } from "../../load/connection.ts";
+import { type ClusterConnection, clientConfigOf, fetchLimitsOf } from "../../load/connection.ts";
 import { explainRefusal } from "../../load/explain-refusal.ts";
 import { readToEnds } from "../../load/read-to-ends.ts";
 import type { Peer } from "../../measure/peer.ts";
@@ -22,7 +22,7 @@ export interface RawReadingOptions {
 /** The shortest program that people write with kafkajs: `eachBatch`, and a decoder called for each message. Null if it was interrupted. */
 export async function readRaw(options: RawReadingOptions): Promise<PlayedRound | null> {
   const { connection, topic, endOffsets, groupId, interrupt } = options;
-  const kafka = new Kafka({ clientId: "cdc-bench", ...kafkaConfigOf(connection), logLevel: logLevel.NOTHING });
+  const kafka = new Kafka({ clientId: "cdc-bench", ...clientConfigOf(connection), logLevel: logLevel.NOTHING });
   const consumer = kafka.consumer({ groupId, allowAutoTopicCreation: false, ...fetchLimitsOf(connection) });
   const tally = new RawTally(endOffsets, options.peer);
   try {

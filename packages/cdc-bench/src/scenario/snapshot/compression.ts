@@ -3,7 +3,7 @@ import type { RecordHeaders } from "@cdckit/decode";
 import { type IHeaders, Kafka, logLevel, type Message } from "kafkajs";
 import { brokersText } from "../../leftovers/removers/kafka.ts";
 import type { Leftovers } from "../../leftovers/leftovers.ts";
-import { kafkaConfigOf } from "../../load/connection.ts";
+import { clientConfigOf } from "../../load/connection.ts";
 import { logSizes } from "../../load/log-sizes.ts";
 import { openRecordFeed } from "../../load/record-feed.ts";
 import type { ClusterSource } from "../../load/source.ts";
@@ -40,7 +40,7 @@ export async function measureCompression(options: CompressionOptions): Promise<r
     compression,
     thing: { kind: "topic", name: `${topicPrefix}.${compression}`, at: brokersText(source.connection) } as const,
   }));
-  const kafka = new Kafka({ clientId: "cdc-bench", ...kafkaConfigOf(source.connection), logLevel: logLevel.NOTHING });
+  const kafka = new Kafka({ clientId: "cdc-bench", ...clientConfigOf(source.connection), logLevel: logLevel.NOTHING });
   try {
     for (const { thing } of topics) {
       await leftovers.making(thing);
