@@ -59,7 +59,8 @@ async function readProduct(id) {
 
 /** @param {string} id */
 async function readRow(id) {
-  const { rows } = await database.query("select id::int, name, price, stock from shop.products where id = $1", [id]);
+  // As texts, id and price keep each digit in JSON.
+  const { rows } = await database.query("select id::text, name, price, stock from shop.products where id = $1", [id]);
   return rows.length === 0 ? null : JSON.stringify(rows[0]);
 }
 

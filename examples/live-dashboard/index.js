@@ -11,21 +11,22 @@ import { createViewers } from "./viewers.js";
 const { brokers, registryUrl } = addresses();
 const logger = pino();
 
-/** @typedef {{ id: number, customer: string, city: string, state: string }} Parcel */
+/** @typedef {{ id: string, customer: string, city: string, state: string }} Parcel */
 
 const consumer = createConsumer({
   driver: kafkajs({ brokers }),
   groupId: `live-dashboard-${randomUUID()}`, // of its own: each instance shows every change, and its rows begin empty
   topics: ["av.shop.parcels"],
   registry: { url: registryUrl },
+  decoder: { values: { int64: "string" } }, // the page gets rows as JSON, which rounds integers beyond 2^53, or has no bigint
   logger,
 });
 
-/** The rows as they are now, by id. @type {Map<number, Parcel>} */
+/** The rows as they are now, by id. @type {Map<string, Parcel>} */
 const parcels = new Map();
 const viewers = createViewers();
 
-/** @type {import("cdckit").TableHandlers<Parcel, { id: number }>} */
+/** @type {import("cdckit").TableHandlers<Parcel, { id: string }>} */
 const handlers = {
   read: (event) => put(event),
   create: (event) => put(event),
@@ -34,6 +35,10 @@ const handlers = {
     if (key === null) return;
     parcels.delete(key.id);
     viewers.send("change", { op: "delete", id: key.id, before, after: null, committedAt: source.tsMs });
+  },
+  truncate: () => {
+    parcels.clear();
+    viewers.send("rows", []);
   },
 };
 consumer.on("shop.parcels", handlers);

@@ -1,7 +1,7 @@
 create schema if not exists shop;
 
 create table if not exists shop.orders (
-  id bigint primary key,
+  id integer primary key,
   customer text not null,
   quantity integer not null,
   price numeric(12, 2) not null,

@@ -1,7 +1,7 @@
 create schema if not exists shop;
 
 create table if not exists shop.stock (
-  product bigint primary key,
+  product integer primary key,
   name text not null,
   pieces integer not null
 );

@@ -9,7 +9,8 @@ const indexOptions = {
   searchOptions: { prefix: true, fuzzy: 0.2, boost: { title: 2 } },
 };
 
-/** @typedef {{ id: number, title: string, author: string, summary: string }} Book */
+/** @typedef {{ id: string, title: string, author: string, summary: string }} Book */
+/** @typedef {{ id: string | null, book: Book | null }} Change a null book is gone, with a null id all are */
 /** @typedef {{ topic: string, partition: number, offset: string, topicId: string | null }} Checkpoint `offset`: of the next record */
 
 /**
@@ -36,11 +37,12 @@ export function openIndex(path) {
     /** Whether the file has a checkpoint of the partition. @param {string} topic @param {number} partition */
     hasSaved: (topic, partition) => saved.has(`${topic}/${partition}`),
 
-    /** @param {readonly { id: number, book: Book | null }[]} changes a null is a book that is gone @param {Checkpoint} checkpoint */
+    /** @param {readonly Change[]} changes @param {Checkpoint} checkpoint */
     apply(changes, checkpoint) {
-      for (const change of changes) {
-        if (index.has(change.id)) index.discard(change.id);
-        if (change.book !== null) index.add(change.book);
+      for (const { id, book } of changes) {
+        if (id === null) index.removeAll();
+        else if (index.has(id)) index.discard(id);
+        if (book !== null) index.add(book);
       }
       checkpoints.set(`${checkpoint.topic}/${checkpoint.partition}`, checkpoint);
       isWritten = false;

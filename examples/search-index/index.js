@@ -21,6 +21,7 @@ const consumer = createConsumer({
   groupId: `search-index-${index.id}`, // an index that begins empty has a new group, and reads from the start
   topics: ["av.shop.books"],
   registry: { url: registryUrl },
+  decoder: { values: { int64: "string" } }, // the index is kept as JSON, which has no bigint
   logger,
 });
 consumer.to(indexSink(index, { path, logger }), { tables: ["shop.books"], batch: { maxEvents: 1_000, maxMs: 50 } });

@@ -21,7 +21,9 @@ describe.skipIf(skipReason !== "")("the example of a cache", { meta: { skipReaso
     if (found.skip !== false) return;
     database = new pg.Client({ ...found.part.postgres });
     await database.connect();
-    await database.query("insert into shop.products values (1, 'bolt', 1.50, 10), (2, 'nut', 2.50, 10)");
+    await database.query(
+      "insert into shop.products values (1, 'bolt', 1.50, 10), (2, 'nut', 2.50, 10), (9007199254740993, 'cog', 3.50, 10)",
+    );
   });
   afterAll(() => database?.end());
 
@@ -47,6 +49,7 @@ describe.skipIf(skipReason !== "")("the example of a cache", { meta: { skipReaso
     await database.query("delete from shop.products where id = 1");
     await untilRead(service.url, 1, { status: 404, from: "database", price: undefined });
     expect(await redis.ask("EXISTS", "products:1")).toContain(":0");
+    expect(await (await fetch(`${service.url}/products/9007199254740993`)).json()).toMatchObject({ id: "9007199254740993", name: "cog" });
     expect((await fetch(`${service.url}/products/x`)).status).toBe(400);
     expect(await service.stop()).toBe(0);
   });

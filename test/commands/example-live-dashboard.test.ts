@@ -1,3 +1,4 @@
+import { Kafka, logLevel } from "kafkajs";
 import pg from "pg";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -46,9 +47,27 @@ describe.skipIf(skipReason !== "")("the example of a live dashboard", { meta: { 
     await page.locator("li", { hasText: "delete parcel 3" }).waitFor();
     if (arePicturesTaken) await takePageOfADay(page);
 
+    await database.query("insert into shop.parcels values (9007199254740993, 'Radia', 'Turku', 'packed')");
+    await page.locator("article", { hasText: "9007199254740993 · Radia" }).waitFor();
+    await writeTruncate();
+    await page.locator("article").first().waitFor({ state: "detached" });
+    expect(await page.locator("article").count()).toBe(0);
+
     expect(await service.stop()).toBe(0); // while browsers look on
     await page.getByText("connecting again").waitFor();
   });
+
+  /** As Debezium writes it with `skipped.operations=none`. */
+  async function writeTruncate(): Promise<void> {
+    const producer = new Kafka({ brokers: [env["KAFKA_BROKERS"] ?? ""], logLevel: logLevel.NOTHING }).producer();
+    await producer.connect();
+    const source = { connector: "postgresql", db: "sales", schema: "shop", table: "parcels", lsn: 1 };
+    await producer.send({
+      topic: "av.shop.parcels",
+      messages: [{ value: JSON.stringify({ before: null, after: null, source, op: "t" }) }],
+    });
+    await producer.disconnect();
+  }
 
   async function open(url: string): Promise<Page> {
     const page = await browser.newPage({ viewport: { width: 1_000, height: 620 }, colorScheme: "light", reducedMotion: "reduce" });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type ChangeEvent, createConsumer, silentLogger } from "cdckit";
 import type { RowEvent } from "@cdckit/decode";
 import { memory, MemoryBroker } from "@cdckit/testkit";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { addresses as ofCache } from "../../examples/cache-invalidation/addresses.js";
 import { addresses as ofOutbox } from "../../examples/outbox/addresses.js";
 import { handleOrderEvents } from "../../examples/outbox/order-events.js";
@@ -52,6 +52,27 @@ describe("the index of the example search-index", () => {
     await expect.poll(() => again.count(), { timeout: 60_000 }).toBe(2);
     await next.end();
   });
+});
+
+test("the index of the example search-index is empty after a truncate, and has what comes after it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "cdckit-truncated-index-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const index = openIndex(join(folder, "index.json"));
+  const source = { connector: "postgresql", schema: "shop", table: "books" };
+  const driver = memory({ topics: { books: 1 } });
+  const book = (id: number) => ({
+    key: JSON.stringify({ id }),
+    value: JSON.stringify({ before: null, after: { id, title: "", author: "", summary: "" }, source, op: "c" }),
+  });
+  const truncate = { value: JSON.stringify({ before: null, after: null, source, op: "t" }) };
+  driver.broker.append("books", book(1), book(2), truncate, book(3));
+  const consumer = createConsumer({ driver, groupId: "index", topics: ["books"], logger: silentLogger, signals: false });
+  consumer.to(indexSink(index, { path: folder, logger: { info: () => {} } }), { tables: ["shop.books"], batch: { maxMs: 1 } });
+  const ended = consumer.run();
+  await expect.poll(() => driver.broker.committed("index", "books", 0), { timeout: 60_000 }).toBe(4n);
+  await consumer.stop();
+  await ended;
+  expect(index.count()).toBe(1);
 });
 
 test("every example that needs the database looks for it, and for Kafka Connect, in the same place", () => {

@@ -1,7 +1,7 @@
 // Rows become cards in the column of their state; each change moves one. Texts of rows are set as text, never as HTML.
 const maxShownChanges = 7;
 
-/** @type {Map<number, HTMLElement>} */
+/** @type {Map<string, HTMLElement>} */
 const cards = new Map();
 let changes = 0;
 
@@ -33,7 +33,7 @@ function showConnection(text, isOpen) {
   place.classList.toggle("open", isOpen);
 }
 
-/** @param {{ id: number, customer: string, city: string, state: string }} row */
+/** @param {{ id: string, customer: string, city: string, state: string }} row */
 function put({ id, customer, city, state }) {
   cards.get(id)?.remove();
   const card = document.createElement("article");
@@ -50,7 +50,7 @@ function count() {
   }
 }
 
-/** @param {{ op: string, id: number, before: Record<string, unknown> | null, after: Record<string, unknown> | null, committedAt: number | null }} change */
+/** @param {{ op: string, id: string, before: Record<string, unknown> | null, after: Record<string, unknown> | null, committedAt: number | null }} change */
 function show({ op, id, before, after, committedAt }) {
   const item = document.createElement("li");
   const name = document.createElement("b");
