@@ -141,16 +141,29 @@ function addressVariables({ brokers, registryUrl, connectUrl, postgres: { user, 
  */
 async function prepare(example, stack, env, { signal, log }) {
   const [tables, rows] = [readPart(example, "tables.sql"), readPart(example, "seed.sql")];
-  if (tables !== null) await withDatabase(stack.postgres, (client) => client.query(tables));
+  if (tables !== null) await runSql(example, "tables.sql", tables, stack);
   if (example.tables.length > 0) {
     log(`Debezium follows ${example.tables.join(", ")}`);
     await followTables(stack, example.tables, signal);
   }
-  if (rows !== null) await withDatabase(stack.postgres, (client) => client.query(rows));
+  if (rows !== null) await runSql(example, "seed.sql", rows, stack);
   if (existsSync(join(example.folder, "seed.js"))) {
     const { status, stderr } = spawnSync(process.execPath, ["seed.js"], { cwd: example.folder, env, encoding: "utf8" });
     if (status !== 0) throw new StackError("process-died", `seed.js of ${example.name} failed:\n${stderr}`);
   }
+}
+
+/**
+ * The user may have altered the tables meanwhile: what PostgreSQL then says is no fault of ours.
+ * @param {Example} example
+ * @param {string} file
+ * @param {string} sql
+ * @param {StackAddresses} stack
+ */
+async function runSql({ name }, file, sql, { postgres }) {
+  await withDatabase(postgres, (client) => client.query(sql)).catch((cause) => {
+    throw new StackError("sql-failed", `${file} of ${name} failed: ${cause.message}`, { cause });
+  });
 }
 
 /**
@@ -208,12 +221,13 @@ async function showLines({ stdout }) {
 async function changeRows(example, stack, signal, log) {
   const changes = readPart(example, "changes.sql");
   if (changes === null || stack === null) return;
-  try {
-    while (!signal.aborted) {
-      await withDatabase(stack.postgres, (client) => client.query(changes));
-      await delay(changesEveryMs, undefined, { signal });
-    }
-  } catch (error) {
-    if (!signal.aborted) log(`changes.sql stopped: ${error instanceof Error ? error.message : error}`);
+  let logged = "";
+  while (!signal.aborted) {
+    // What the user does to the same rows may be in its way once (a deadlock), or for good (a column that is gone).
+    await runSql(example, "changes.sql", changes, stack).catch(({ message }) => {
+      if (message !== logged) log(`${message}. It runs again every second`);
+      logged = message;
+    });
+    await delay(changesEveryMs, undefined, { signal }).catch(() => {}); // stopped
   }
 }

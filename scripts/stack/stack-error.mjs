@@ -1,6 +1,6 @@
 /**
  * @typedef {"java-missing" | "java-too-old" | "maven-missing" | "maven-failed" | "jar-mismatch" | "postgres-missing" |
- *   "mariadb-missing" | "redis-missing" | "requirements-missing" | "process-died" | "not-ready" | "not-running" | "connector-failed" | "usage" | "interrupted"} StackErrorCode
+ *   "mariadb-missing" | "redis-missing" | "requirements-missing" | "process-died" | "sql-failed" | "not-ready" | "not-running" | "connector-failed" | "usage" | "interrupted"} StackErrorCode
  */
 
 /** What went wrong with the local stack, in a sentence that says what to do about it. */

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { readExamples } from "../../scripts/example/examples.mjs";
+import { withDatabase } from "../../scripts/stack/postgres.mjs";
 import { isRunning, type ProcessRecord } from "../../scripts/stack/process.mjs";
+import { addressesIn } from "../../scripts/stack/state.mjs";
 import { missingForRedis } from "./redis-server.ts";
 
 const script = join(import.meta.dirname, "../../scripts/example.mjs");
@@ -42,15 +44,27 @@ describe("npm run example", () => {
   });
 
   test.skipIf(skipReason !== "")(
-    "starts the stack, changes rows, and leaves nothing behind after Ctrl-C",
+    "starts the stack, changes rows, also after a change has failed, and leaves nothing behind after Ctrl-C",
     { meta: { skipReason }, timeout: 300_000 },
     async () => {
-      const example = spawn(process.execPath, [script, "quickstart", "--dir", dir], { stdio: ["ignore", "pipe", "inherit"] });
+      const example = spawn(process.execPath, [script, "quickstart", "--dir", dir], { stdio: ["ignore", "pipe", "pipe"] });
       onTestFinished(() => void example.kill("SIGTERM"));
       const ended = new Promise((resolve) => example.once("exit", resolve));
       await firstLine(example, /^- \d+$/);
       const services = servicesOfStack();
       expect(services.filter((record) => isRunning(record))).toHaveLength(4);
+
+      const { postgres } = addressesIn(dir);
+      const failed = firstLine(
+        example,
+        /^\[sql-failed\] changes\.sql of quickstart failed: .* does not exist\. It runs again/,
+        example.stderr,
+      );
+      await withDatabase(postgres, (client) => client.query("alter table sales.salesorderdetail rename to hidden"));
+      await failed;
+      await withDatabase(postgres, (client) => client.query("alter table sales.hidden rename to salesorderdetail"));
+      await firstLine(example, /^- \d+$/);
+
       example.kill("SIGINT");
       example.kill("SIGINT"); // npm passes on what the terminal has sent already
       expect(await ended).toBe(0);
@@ -107,9 +121,9 @@ describe("npm run example", () => {
     return Object.values(services);
   }
 
-  async function firstLine(example: ChildProcess, wanted: RegExp): Promise<void> {
-    if (example.stdout === null) throw new Error("unreachable: it was asked for");
-    const lines = createInterface({ input: example.stdout });
+  async function firstLine(example: ChildProcess, wanted: RegExp, output = example.stdout): Promise<void> {
+    if (output === null) throw new Error("unreachable: it was asked for");
+    const lines = createInterface({ input: output });
     await new Promise<void>((resolve, reject) => {
       lines.on("line", (line) => wanted.test(line) && resolve());
       example.once("exit", (code) => reject(new Error(`the example ended with ${code} before it wrote ${wanted}`)));
