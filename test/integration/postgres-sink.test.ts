@@ -301,6 +301,8 @@ describe("rows", () => {
     await expect(refused).rejects.toMatchObject({ code: "rejected", retriable: false });
     await expect(refused).rejects.toThrow(/"copy"\."orders".*22001/);
     await expect(refused).rejects.not.toThrow(/secret/);
+    const withoutColumn = { ...created(2), after: { id: 2 } } as CdcEvent; // the source has dropped it
+    await expect(apply(sink, 1n, withoutColumn)).rejects.toThrow(/23502 \(column "note"\), the column takes no null: .*drop not null/);
   });
 });
 

@@ -163,6 +163,8 @@ const reasons: Readonly<Record<string, string>> = {
   [ofPooler]: "a pooler in between (PgBouncer) has no connection left, or does not reach the server: its log says why",
   "22021": noSuchText,
   "22P05": noSuchText,
+  "23502":
+    "the column takes no null: if the source has dropped it, or lets it be null by now, let it take nulls here, too (alter column ... drop not null)",
   [readOnly]: "the database, or its session, is read-only",
   "25P03": "the transaction did nothing for too long: this process stood still, or a handler kept its event loop busy",
   "42501": "the role lacks a right, or a policy of row-level security refuses a row",
