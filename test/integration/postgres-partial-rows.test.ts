@@ -52,8 +52,8 @@ async function sinkOf(): Promise<PostgresSink> {
   return sink;
 }
 
-async function rows(): Promise<readonly unknown[]> {
-  return (await pool.query("select id::int, n::int, body from copy.orders order by id")).rows;
+async function rows(): Promise<readonly Row[]> {
+  return (await pool.query<Row>("select id::int, n::int, body from copy.orders order by id")).rows;
 }
 
 describe.each([
@@ -81,5 +81,32 @@ describe.each([
     const events = await eventsOf(update({ id: 1, body: "long text", n: 2 }), update({ id: 1, n: 3 }));
     await sink.apply({ assignment: partition, events, nextOffset: 2n });
     expect(await rows()).toEqual([{ id: 1, n: 3, body: "long text" }]);
+  });
+
+  describe("and changes the key", () => {
+    const moved = (from: number, to: number, n = 1): object => update({ id: to, n }, { id: from });
+
+    test.each<[string, readonly object[], string]>([
+      ["of a row of the table", [moved(1, 9)], "2b 9a"],
+      ["of a row that it gives to another one", [moved(1, 9), moved(2, 1), moved(9, 2)], "1b 2a"],
+      ["of a row of the same batch", [insert({ id: 5, n: 1, body: "e" }), moved(5, 6), moved(6, 7)], "1a 2b 7e"],
+      ["of a row that is deleted, and comes again", [moved(1, 9), insert({ id: 1, n: 1, body: "c" })], "1c 2b 9a"],
+    ])("keeps the value %s", async (_name, messages, expected) => {
+      const sink = await sinkOf();
+      await pool.query("insert into copy.orders values (1, 1, 'a'), (2, 1, 'b')");
+      const events = await eventsOf(...messages);
+      await sink.apply({ assignment: partition, events, nextOffset: BigInt(events.length) });
+      expect((await rows()).map(({ id, body }) => `${String(id)}${String(body)}`).join(" ")).toBe(expected);
+    });
+
+    test("writes over a row that has the new key already: changes come again with Kafka's own offsets", async () => {
+      await sinkOf();
+      const sink = postgres({ pool: pool as never, schema: "copy", delivery: "at-least-once" });
+      const events = await eventsOf(insert({ id: 1, n: 1, body: "a" }), moved(1, 9, 2));
+      for (const again of [events, events.slice(1), events]) {
+        await sink.apply({ assignment: partition, events: again, nextOffset: 2n });
+        expect(await rows()).toEqual([{ id: 9, n: 2, body: "a" }]);
+      }
+    });
   });
 });

@@ -29,7 +29,7 @@ function setUp(
 ) {
   const assignments = new Assignments<HeldPartition>({ hold: (held) => held, positionOf: () => null });
   const started: string[] = [];
-  const startedFrom: (bigint | null)[] = [];
+  const startedFrom: (bigint | null | undefined)[] = [];
   const sent: OffsetCommit[] = [];
   let answer = (): void => {};
   const answered = new Promise<void>((resolve) => (answer = resolve));

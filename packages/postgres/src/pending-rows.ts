@@ -16,6 +16,8 @@ export interface PendingRow {
   readonly isNew: boolean;
   /** The source has updated a row, which the table should have. Of the columns that it leaves out, the table has the values. */
   readonly isUpdate?: boolean;
+  /** The row is not deleted: one event has given it this key, and columns that the event leaves out stay. Asked in a sequence alone. */
+  readonly movedTo?: Columns;
   /** The key's row of before was deleted in this batch, and goes first: what it has in columns that the new row lacks is not the new row's. */
   readonly isReplaced?: boolean;
 }
@@ -28,6 +30,8 @@ export interface PendingTable {
   /** The source tables of the changes, by their names. That of a tombstone is not among them: it is only what its topic is called. */
   readonly sources: ReadonlyMap<string, TableName>;
   readonly isTruncated: boolean;
+  /** One event gives a row another key. What the table has of it is found only if every change is written in its order. */
+  readonly hasMoves: boolean;
   /** The first tombstone of which only the topic's name says that its row is in this table; null if there is none. */
   readonly guessedBy: TombstoneEvent | null;
   readonly rows: readonly PendingRow[];
@@ -38,6 +42,7 @@ interface OpenTable {
   readonly isSequence: boolean;
   readonly sources: Map<string, TableName>;
   isTruncated: boolean;
+  hasMoves: boolean;
   guessedBy: TombstoneEvent | null;
   readonly rows: Map<string, PendingRow>;
 }
@@ -65,7 +70,7 @@ export function pendingTables(
     let open = tables.get(name);
     if (open === undefined) {
       checkTableName(target);
-      open = { target, isSequence, sources: new Map(), isTruncated: false, guessedBy: null, rows: new Map() };
+      open = { target, isSequence, sources: new Map(), isTruncated: false, hasMoves: false, guessedBy: null, rows: new Map() };
       tables.set(name, open);
     }
     return open;
@@ -125,12 +130,13 @@ function add(event: CdcEvent, table: TableName, open: OpenTable): void {
         put(open, { key, row: null, isNew: false });
         return;
       }
-      const moved = event.op === "update" ? movedFrom(event.before, key) : null;
+      const isUpdate = event.op === "update";
+      const moved = isUpdate ? movedFrom(event.before, key) : null;
       if (moved !== null) {
-        put(open, { key: moved, row: null, isNew: false });
+        open.hasMoves = true;
+        put(open, { key: moved, row: null, isNew: false, movedTo: key });
       }
-      const isNew = event.op !== "update" || moved !== null;
-      put(open, { key, row: event.after, isNew, isUpdate: !isNew });
+      put(open, { key, row: event.after, isNew: !isUpdate, isUpdate });
       return;
     }
     case "row":

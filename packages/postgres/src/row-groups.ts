@@ -2,13 +2,13 @@ import { type Columns, UNAVAILABLE } from "@cdckit/decode";
 import { PostgresSinkError } from "./errors.ts";
 import type { PendingRow } from "./pending-rows.ts";
 import { quoteName, quoteTable } from "./quote.ts";
-import type { TableColumns, Target } from "./table-columns.ts";
+import type { TableColumn, TableColumns, Target } from "./table-columns.ts";
 
 /**
  * `update`: rows of the table with some columns UNAVAILABLE. `insert-without`: such rows that the table cannot have yet. `partial`: updated rows that
- * lack columns of the table. They need not be the source's columns, so a row that is not there is inserted.
+ * lack columns of the table. They need not be the source's columns, so a row that is not there is inserted. `move`: a row that gets another key.
  */
-type Kind = "delete" | "upsert" | "update" | "insert-without" | "partial";
+type Kind = "move" | "delete" | "upsert" | "update" | "insert-without" | "partial";
 
 /** Rows that are written by one statement. */
 export interface RowGroup {
@@ -22,16 +22,24 @@ export interface RowGroup {
    * those that it lacks, because they are null in every row.
    */
   readonly names: readonly string[];
+  /** Of a move the old key and the new one. */
   readonly rows: Columns[];
 }
 
-/** Deletes come first: a row may have been deleted to make room for another one under a unique index. */
+/**
+ * Deletes come first: a row may have been deleted to make room for another one under a unique index. If a row gets another key that the table has
+ * already, it is not moved, and is deleted after that.
+ */
 export function groupsOf(target: Target, rows: readonly PendingRow[], columns: TableColumns): readonly RowGroup[] {
   const groups = new Map<string, RowGroup>();
   const written = [...columns.values()].filter(({ isGenerated }) => !isGenerated).length;
-  for (const { key, row, isNew, isUpdate, isReplaced } of rows) {
+  for (const { key, row, isNew, isUpdate, isReplaced, movedTo } of rows) {
     const keyNames = Object.keys(key);
     checkKey(target, key, keyNames, columns);
+    if (movedTo !== undefined && keyNames.every((name) => isSettable(columns.get(name)) && movedTo[name] !== null)) {
+      put(groups, { kind: "move", keyNames, names: [] }, key);
+      put(groups, { kind: "move", keyNames, names: [] }, movedTo);
+    }
     if (row === null || isReplaced === true) {
       put(groups, { kind: "delete", keyNames, names: [] }, key);
     }
@@ -42,7 +50,16 @@ export function groupsOf(target: Target, rows: readonly PendingRow[], columns: T
       put(groups, { kind: isComplete ? complete : isNew ? "insert-without" : "update", keyNames, names }, all);
     }
   }
-  return [...groups.values()].sort((a, b) => Number(b.kind === "delete") - Number(a.kind === "delete"));
+  return [...groups.values()].sort((a, b) => Number(goesFirst(b)) - Number(goesFirst(a)));
+}
+
+function goesFirst({ kind }: RowGroup): boolean {
+  return kind === "move" || kind === "delete";
+}
+
+/** Whether an update may set the column. */
+function isSettable(column: TableColumn | undefined): boolean {
+  return column?.isGenerated === false && !column.isIdentity;
 }
 
 function put(groups: Map<string, RowGroup>, shape: Pick<RowGroup, "kind" | "keyNames" | "names">, row: Columns): void {

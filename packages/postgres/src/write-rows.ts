@@ -30,54 +30,68 @@ export async function writeRows(
   const groups = groupsOf(target, rows, columns);
   await checkNullKeys(statements, target, groups);
   for (const group of groups) {
-    const { kind, keyNames, names, rows: sameShape } = group;
-    switch (kind) {
-      case "delete":
-        await send(keyNames, deleteText(target, group, columns));
-        break;
-      case "upsert":
-        await upsert();
-        break;
-      case "insert-without":
-        await insertWithout();
-        break;
-      case "update":
-      case "partial": {
-        const set = settable(names, keyNames, columns);
-        const { rowCount } = await send([...keyNames, ...set], updateText(target, group, set, columns));
-        if (rowCount !== sameShape.length) {
-          await (kind === "partial" ? upsert() : insertWithout());
-        }
-      }
-    }
+    await writeGroup(statements, target, columns, group, options);
+  }
+}
 
-    /** The columns are those that the text names, in its order. What writes rows writes none if the table was altered. */
-    async function send(bound: readonly string[], text: string): Promise<{ readonly rowCount: number | null }> {
-      const values = arraysOf(target, bound, sameShape, columns);
-      try {
-        const result = await statements.query({ text, values });
-        if (result.rowCount === 0 && kind !== "delete") {
-          await checkAsRemembered(statements, target, columns);
-        }
-        return result;
-      } catch (error) {
-        throw await withColumn(error, statements, { target, names: bound, values, rows: sameShape, columns });
-      }
-    }
-
-    async function upsert(): Promise<void> {
-      if (names.length === 0) {
-        throw new PostgresSinkError("schema-mismatch", `${quoteTable(target)} generates every column that a row came with`);
-      }
-      await send(names, upsertText(target, names, keyNames, columns));
-    }
-
-    async function insertWithout(): Promise<void> {
-      if (options.refusesIncomplete) {
-        throw rowIncomplete(target, columns, sameShape[0]);
-      }
+async function writeGroup(
+  statements: Statements,
+  target: Target,
+  columns: TableColumns,
+  group: RowGroup,
+  options: WriteOptions,
+): Promise<void> {
+  const { kind, keyNames, names, rows: sameShape } = group;
+  switch (kind) {
+    case "move":
+      await send(
+        [...keyNames, ...keyNames],
+        moveText(target, keyNames, columns),
+        sameShape.flatMap((key) => arraysOf(target, keyNames, [key], columns)),
+      );
+      break;
+    case "delete":
+      await send(keyNames, deleteText(target, group, columns));
+      break;
+    case "upsert":
+    case "insert-without":
       await upsert();
+      break;
+    case "update":
+    case "partial": {
+      const set = settable(names, keyNames, columns);
+      const { rowCount } = await send([...keyNames, ...set], updateText(target, group, set, columns));
+      if (rowCount !== sameShape.length) {
+        await upsert();
+      }
     }
+  }
+
+  /** The columns are those that the text names, in its order. What writes rows writes none if the table was altered. */
+  async function send(
+    bound: readonly string[],
+    text: string,
+    values = arraysOf(target, bound, sameShape, columns),
+  ): Promise<{ readonly rowCount: number | null }> {
+    try {
+      const result = await statements.query({ text, values });
+      if (result.rowCount === 0 && kind !== "delete") {
+        await checkAsRemembered(statements, target, columns);
+      }
+      return result;
+    } catch (error) {
+      throw await withColumn(error, statements, { target, names: bound, values, rows: sameShape, columns });
+    }
+  }
+
+  async function upsert(): Promise<void> {
+    if (options.refusesIncomplete && (kind === "update" || kind === "insert-without")) {
+      throw rowIncomplete(target, columns, sameShape[0]);
+    }
+    if (names.length === 0) {
+      throw new PostgresSinkError("schema-mismatch", `${quoteTable(target)} generates every column that a row came with`);
+    }
+    await send(names, upsertText(target, names, keyNames, columns));
   }
 }
 
@@ -157,6 +171,19 @@ function updateText(target: Target, group: RowGroup, set: readonly string[], col
   const types = typed(names, columns);
   const changes = set.map((name, i) => `${quoteName(name)} = ${types[group.keyNames.length + i]}`).join(", ");
   return `update ${quoteTable(target)} as t set ${changes} from ${unnested(names)} where ${sameKey(group, columns)} and ${isAsRemembered(target, columns)}`;
+}
+
+/** If the table has a row of the new key, the changes come again: that row is what has become of this one. */
+function moveText(target: Target, keyNames: readonly string[], columns: TableColumns): string {
+  const both = [...keyNames, ...keyNames];
+  const types = typed(both, columns);
+  const moved = types.slice(keyNames.length);
+  const keyIs = (row: string, values: readonly string[]): string =>
+    keyNames.map((name, i) => `${row}.${quoteName(name)} = ${values[i]}`).join(" and ");
+  return (
+    `update ${quoteTable(target)} as t set ${keyNames.map((name, i) => `${quoteName(name)} = ${moved[i]}`).join(", ")} from ${unnested(both)} ` +
+    `where ${keyIs("t", types)} and not exists (select from ${quoteTable(target)} as o where ${keyIs("o", moved)}) and ${isAsRemembered(target, columns)}`
+  );
 }
 
 function deleteText(target: Target, group: RowGroup, columns: TableColumns): string {
