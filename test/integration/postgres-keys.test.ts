@@ -258,3 +258,14 @@ describe("rows that give up and take values of a unique index in one batch", () 
     expect(await rows("select next_offset from copy.cdckit_checkpoints")).toEqual([{ next_offset: null }]);
   });
 });
+
+test("a row may be deleted after the rows of its table that referred to it have left it in the same batch", async () => {
+  const sink = await sinkOf("id int primary key, parent int references copy.users");
+  await pool.query("insert into copy.users values (1, null), (2, null), (3, 1)");
+  const left = change("update", { id: 3 }, { id: 3, parent: 2 });
+  await apply(sink, 2n, left, change("delete", { id: 1 }, null));
+  expect(await rows()).toEqual([
+    { id: 2, parent: null },
+    { id: 3, parent: 2 },
+  ]);
+});

@@ -281,9 +281,9 @@ export function isReadOnly(error: unknown): boolean {
   return isPostgresSinkError(error) && error.cause instanceof PostgresRefusal && error.cause.code === readOnly;
 }
 
-/** Whether two rows were in each other's way: a unique index or an exclusion constraint lets only one of them be there. */
+/** Whether two rows were in each other's way: a unique index or an exclusion constraint lets only one of them be there, or one refers to the other. */
 export function isConflict(error: unknown): boolean {
-  return isPostgresSinkError(error) && error.cause instanceof PostgresRefusal && /^23(505|P01)$/.test(error.cause.code);
+  return isPostgresSinkError(error) && error.cause instanceof PostgresRefusal && /^23(503|505|P01)$/.test(error.cause.code);
 }
 
 /** A table that is not as it is remembered: nothing was written. */
