@@ -337,6 +337,8 @@ describe("values", () => {
     ],
     ["jsonb", { n: 9_007_199_254_740_993n, a: [1, "x"] }, '{"a": [1, "x"], "n": 9007199254740993}'],
     ["json", '{"a": 1}', '{"a": 1}'],
+    ["jsonb", { n: [Number.NaN, Number.POSITIVE_INFINITY], m: Number.NEGATIVE_INFINITY }, '{"m": "-Infinity", "n": ["NaN", "Infinity"]}'],
+    ["jsonb", Number.NaN, '"NaN"'],
     ["text", ["a", "b"], "a,b"],
     ["point", { x: 1, y: 2.5, srid: null, wkb: Buffer.alloc(0) }, "(1,2.5)"],
     ["boolean", true, "true"],

@@ -18,7 +18,7 @@ export function valueText(value: unknown, type: string, isPlain = false): string
       return isJson(type) ? String(value) : isBits(type) ? String(Number(value)) : value ? "t" : "f";
     case "number":
     case "bigint":
-      return type === "interval" ? `${value} microseconds` : numberText(value);
+      return type === "interval" ? `${value} microseconds` : isJson(type) ? jsonText(value) : numberText(value);
     case "object":
       return objectText(value, type, isPlain);
     default:
@@ -81,13 +81,16 @@ function arrayText(values: readonly unknown[], type: string, isPlain: boolean): 
   return !isJson(type) && values.every((value) => typeof value === "string") ? values.join(",") : jsonText(values);
 }
 
-/** JSON of a value. Integers beyond 2^53 keep all digits, and bytes become base64. */
+/** JSON of a value. Integers beyond 2^53 keep all digits, and bytes become base64. JSON has no NaN and no infinity: as in PostgreSQL's `to_jsonb`, a text. */
 function jsonText(value: unknown): string {
   if (typeof value === "bigint") {
     return String(value);
   }
   if (Object.is(value, -0)) {
     return "-0"; // JSON.stringify makes 0 of it
+  }
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    return `"${value}"`;
   }
   if (typeof value !== "object" || value === null) {
     return JSON.stringify(value) ?? "null";
