@@ -269,3 +269,10 @@ test("a row may be deleted after the rows of its table that referred to it have 
     { id: 3, parent: 2 },
   ]);
 });
+
+test("a key whose type has its operators in a schema that is not searched is refused with what to change", async () => {
+  await pool.query("create schema if not exists extensions; create extension if not exists ltree schema extensions");
+  const sink = await sinkOf("k extensions.ltree primary key");
+  const refused = apply(sink, 1n, change("delete", { k: "a.b" }, null));
+  await expect(refused).rejects.toThrow(/SQLSTATE 42883, .* search_path/);
+});

@@ -50,6 +50,7 @@ describe("what PostgreSQL refuses", () => {
     ["25P03", "stood still"],
     ["42501", "lacks a right"],
     ["42P10", "no primary key"],
+    ["42883", "search_path"],
     ["22021", "U+0000"],
     ["44000", "with check option"],
   ])("says in words what %s is", (code, words) => {

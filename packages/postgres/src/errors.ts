@@ -168,6 +168,8 @@ const reasons: Readonly<Record<string, string>> = {
   [readOnly]: "the database, or its session, is read-only",
   "25P03": "the transaction did nothing for too long: this process stood still, or a handler kept its event loop busy",
   "42501": "the role lacks a right, or a policy of row-level security refuses a row",
+  "42883":
+    "a function or an operator is not found: if a column of the key has the type of an extension, add its schema to the role's search_path",
   "44000": "the row is not one of those that the view shows (with check option)",
   "42P10":
     "the table has no primary key and no unique constraint over just the columns of the key: give it one, which it also needs if the primary key of the source's table has changed",
