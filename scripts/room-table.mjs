@@ -205,7 +205,7 @@ export const roomTables = {
       "registry-fault": ["bench-error"],
       "seeded-random": [],
       terminal: [], // the world that a command is given
-      measure: ["registry-fault"], // clocks, counters, histograms
+      measure: ["registry-fault", "seeded-random"], // clocks, counters, histograms
       load: ["bench-error", "measure", "registry-fault", "seeded-random"], // brokers, databases, recordings, generated records
       report: ["bench-error", "measure:types", "package-root", "terminal"], // quantities, tables and JSON as text
       log: ["report", "terminal:types"],

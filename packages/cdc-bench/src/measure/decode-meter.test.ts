@@ -48,10 +48,25 @@ describe("a metered decoder", () => {
 
   test("times one record in sixteen, without the first, for which the reader is compiled", () => {
     const meter = meterDecoder(decoderThat(() => [jsonRow]));
-    for (let i = 0; i < 80; i++) {
+    for (let i = 0; i < 8_000; i++) {
       void meter.decoder.decodeAt(cursorOf(1));
     }
-    expect(meter.formats()[0]).toMatchObject({ records: 80, decode: { count: 4 } });
+    const [{ records, decode } = { records: 0, decode: { count: 0 } }] = meter.formats();
+    expect(records).toBe(8_000);
+    expect(Math.abs(decode.count - 500)).toBeLessThan(50);
+  });
+
+  test.for([2, 4, 16, 32])("times each of %i formats that take turns", (formats) => {
+    const rows = Array.from({ length: formats }, (_, i) => ({ ...jsonRow, encoding: `encoding ${i}` }) as unknown as CdcEvent);
+    let asked = 0;
+    const meter = meterDecoder(decoderThat(() => [rows.at(asked++ % formats) as CdcEvent]));
+    for (let i = 0; i < formats * 1_600; i++) {
+      void meter.decoder.decodeAt(cursorOf(1));
+    }
+    for (const { decode } of meter.formats()) {
+      expect(Math.abs(decode.count - 100)).toBeLessThan(50);
+    }
+    expect(meter.formats()).toHaveLength(formats);
   });
 
   test("counts events that a schema is fetched for, and does not time them", async () => {

@@ -9,11 +9,12 @@ import {
 } from "@cdckit/decode";
 import { performance } from "node:perf_hooks";
 import { isRegistryAtFault } from "../registry-fault.ts";
+import { SeededRandom } from "../seeded-random.ts";
 import { clockCostNs, DurationHistogram, type DurationSummary } from "./duration-histogram.ts";
 import { SizeTally, type SizeSummary } from "./size-tally.ts";
 
 /** One record in this many is timed: reading the clock twice costs a tenth of a fast decode. */
-export const decodeSampling = 16;
+const decodeSampling = 16;
 
 /** The three answers that make up a format; `tombstone` if there is no value. */
 export type FormatKey = { readonly framing: FramingName; readonly encoding: EncodingName; readonly envelope: EnvelopeName } | "tombstone";
@@ -26,7 +27,7 @@ export interface FormatMeasure {
   readonly events: number;
   /** Key and value, without headers. */
   readonly sizes: SizeSummary;
-  /** Decoding a record and reading operation, table, key and both rows: every sixteenth record, without the first. */
+  /** Decoding a record and reading operation, table, key and both rows: one record in sixteen, without the first. */
   readonly decode: DurationSummary;
 }
 
@@ -109,6 +110,9 @@ class Meter implements DecodeMeter {
   readonly #tallies = new Map<string, FormatTally>();
   readonly #errors = new Map<string, { topic: string; code: string; records: number; example: string }>();
   #last: FormatTally | undefined;
+  readonly #random = new SeededRandom(1);
+  /** As many records come before the next one that is timed. */
+  #nextSample = 0;
   #sampledNs = 0;
   #sampled = 0;
   #compilingNs = 0;
@@ -143,7 +147,11 @@ class Meter implements DecodeMeter {
     const { topic } = cursor.batch;
     const bytes = cursor.keyEnd - cursor.keyStart + (cursor.valueEnd - cursor.valueStart);
     const isTombstone = cursor.valueBytes === null;
-    const isSampled = this.records % decodeSampling === 0;
+    const isSampled = this.records >= this.#nextSample;
+    if (isSampled) {
+      // By chance: of formats that take turns, records at equal distances could all be of one.
+      this.#nextSample = this.records + this.#random.integer(1, 2 * decodeSampling - 1);
+    }
     const startMs = isSampled ? performance.now() : 0;
     try {
       const events = inner.decodeAt(cursor);
@@ -191,7 +199,7 @@ class Meter implements DecodeMeter {
     return events;
   }
 
-  /** The first record of a format is the one that its reader is compiled for: a cost of its own, not of every sixteenth record. */
+  /** The first record of a format is the one that its reader is compiled for: a cost of its own, not of every record. */
   #time(tally: FormatTally, durationNs: number): void {
     if (tally.sizes.count === 1) {
       this.#compilingNs += durationNs;

@@ -6,7 +6,7 @@ export const measurementRules = {
   stagesApart:
     "Joining the group, waiting for fetches, decompressing, waiting for schemas, decoding, validating, handling and committing are timed apart.",
   decodeSampled:
-    "Decoding is timed at every 16th record, with operation, table, key and both rows read, less what the clock costs; the first record of a format, for which its reader is compiled, is no part of the percentiles.",
+    "Decoding is timed at one record in 16, chosen by chance, with operation, table, key and both rows read, less what the clock costs; the first record of a format, for which its reader is compiled, is no part of the percentiles.",
   drainHasNoLatency: "A backlog has a rate and no latency: the age of its records says nothing, so it is not shown.",
   tailLatency:
     "Latency is of a live stream: from the record's timestamp, and from the commit in the source, until the event was handled; negative ages are counted as clock skew.",
