@@ -3,7 +3,8 @@ import { InvalidArgumentError } from "commander";
 
 const countText = /^(\d+(?:\.\d+)?)([km]?)$/i;
 const durationText = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/i;
-const thousands: Readonly<Record<string, number>> = { "": 1, k: 1e3, m: 1e6 };
+/** As text, because 2.01 * 1e3 is no whole number. */
+const exponents: Readonly<Record<string, string>> = { "": "e0", k: "e3", m: "e6" };
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 60e3, h: 3_600e3 };
 
 /** The longest delay of Node's timers, which fire at once after a longer one. */
@@ -11,8 +12,8 @@ export const maxDurationMs: number = 2 ** 31 - 1;
 
 /** `500`, `100k`, `2m`: a whole number from 1. */
 export function parseCount(text: string): number {
-  const [, amount, suffix] = countText.exec(text) ?? [];
-  const count = Number(amount) * (thousands[suffix?.toLowerCase() ?? ""] ?? Number.NaN);
+  const [, amount, suffix = ""] = countText.exec(text) ?? [];
+  const count = Number(`${amount}${exponents[suffix.toLowerCase()]}`);
   if (!Number.isSafeInteger(count) || count < 1) {
     throw new InvalidArgumentError("It must be a whole number from 1, such as 500, 100k or 2m.");
   }
