@@ -54,6 +54,45 @@ test.each([
     ["--schemas", "There is one already, /a.ndjson"],
   ],
   [
+    ["doctor", ...brokers, "--schemas", "/a.ndjson"],
+    ["--schemas", "--file"],
+  ],
+  [
+    ["types", ...registry, "--schemas", "/a.ndjson"],
+    ["--schemas", "--file"],
+  ],
+  [
+    ["hints", ...registry, "--schemas", "/a.ndjson"],
+    ["--schemas", "--file"],
+  ],
+  [
+    ["codec", "--schemas", "/a.ndjson"],
+    ["--schemas", "--file"],
+  ],
+  [
+    ["compare", ...brokers, "--rows", "1", "--schemas", "/a.ndjson"],
+    ["--schemas", "--file"],
+  ],
+  [
+    ["inspect", ...brokers, "--topics", "t", "--schemas", "/a.ndjson"],
+    ["--schemas", "--file"],
+  ],
+  [
+    [
+      "drain",
+      ...brokers,
+      "--via",
+      "postgres",
+      "--database",
+      "postgres://u@127.0.0.1:1/d",
+      "--connect",
+      "http://127.0.0.1:1",
+      "--compression",
+      "gzip",
+    ],
+    ["--compression", "--via postgres"],
+  ],
+  [
     ["run", ...brokers, "--topics", "t", "--json", "--output-format", "markdown"],
     ["--output-format", "--json"],
   ],

@@ -38,7 +38,6 @@ describe("the source of messages", () => {
     ["no topics", { brokers: ["a:1"] }, {}, "which topics"],
     ["two sources", { ...cluster, file: "f" }, {}, "two sources"],
     ["two sources of schemas", { file: "f", schemas: "s", registry: "http://r" }, {}, "two sources of schemas"],
-    ["schemas of topics", { ...cluster, schemas: "s" }, {}, "--schemas goes with --file"],
     ["a wrong environment", { topics: ["t"] }, { KAFKA_BROKERS: "localhost" }, "KAFKA_BROKERS is wrong"],
   ])("with %s is a usage error that says so", (_case, flags, env, said) => {
     expect(() => resolveSource(flags, env)).toThrow(expect.objectContaining({ code: "usage", detail: expect.stringContaining(said) }));

@@ -15,9 +15,6 @@ export function resolveSource(flags: SourceFlags, env: Terminal["env"]): Source 
   if (flags.file !== undefined) {
     return fileSource(flags, flags.file, env);
   }
-  if (flags.schemas !== undefined) {
-    throw new BenchError("usage", "--schemas goes with --file: topics of a cluster take their schemas from --registry.");
-  }
   const { connection, registry } = resolveCluster(flags, env);
   if (connection === undefined) {
     throw new BenchError("usage", "nothing to read from: give --brokers HOST:PORT and --topics NAME, or --file RECORDING.");

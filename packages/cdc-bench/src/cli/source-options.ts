@@ -1,6 +1,7 @@
 import type { ApicurioIdSpace } from "@cdckit/decode";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { addLoginFlags, type LoginFlags } from "./login-options.ts";
+import { refuseAlone } from "./lone-flags.ts";
 import { collectBrokers, collectNames, parseCount, parseRegistryUrl } from "./option-values.ts";
 import { addTlsFlags, type TlsFlags } from "./tls-options.ts";
 
@@ -51,6 +52,7 @@ export function addBrokersFlag(command: Command): Command {
 }
 
 export function addFileFlags(command: Command): Command {
+  refuseAlone(command, ["--schemas"], "--file");
   return command
     .option("--file <recording>", "a recording in place of brokers: NDJSON, gzip allowed", onlyOne)
     .option("--schemas <file>", "the schemas that the recording refers to: NDJSON of {id, schemaType, schema}", onlyOne);

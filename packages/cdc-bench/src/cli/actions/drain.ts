@@ -128,6 +128,9 @@ async function postgresWriterOf(
   if (format === undefined) {
     throw new BenchError("usage", `--via postgres writes ${Object.keys(connectFormats).join(", ")}, not ${flags.format}.`);
   }
+  if (flags.compression !== "none") {
+    throw new BenchError("usage", "--compression is of batches that this program writes: with --via postgres, the connector writes them.");
+  }
   const { openPostgresWriter } = await import("../../scenario/drain/postgres-writer.ts");
   const { converterRegistry } = flags;
   return (plan) =>
