@@ -30,3 +30,14 @@ test("an event is as old as it is, also after a connector was down for a night",
   expect(sinceSource.p50Ns / 1e6 / nineHoursMs).toBeCloseTo(1, 2);
   expect(connector.maxNs / 1e6 / nineHoursMs).toBeCloseTo(1, 2);
 });
+
+test("ages are whole milliseconds, as timestamps are", async () => {
+  const meter = new LatencyMeter();
+  for (const ageMs of [0, 0, 4]) {
+    const source = { connector: "postgresql", db: "shop", schema: "public", table: "orders", ts_ms: 1_000 };
+    const value = { before: null, after: { id: 1 }, source, op: "c", ts_ms: 1_000 + ageMs };
+    const [event] = await createDecoder().decode(recordOf(Buffer.from(JSON.stringify(value))));
+    meter.add(event as NonNullable<typeof event>);
+  }
+  expect(meter.summary().connector).toMatchObject({ p50Ns: 0, p99Ns: 4_000_000, maxNs: 4_000_000 });
+});

@@ -37,9 +37,9 @@ export class LatencyMeter {
 
   summary(): LatencySummary {
     return {
-      sinceRecord: this.#sinceRecord.summary(),
-      sinceSource: this.#sinceSource.summary(),
-      connector: this.#connector.summary(),
+      sinceRecord: inWholeMs(this.#sinceRecord.summary()),
+      sinceSource: inWholeMs(this.#sinceSource.summary()),
+      connector: inWholeMs(this.#connector.summary()),
       clockSkewEvents: this.#clockSkewEvents,
     };
   }
@@ -48,4 +48,10 @@ export class LatencyMeter {
 function record(histogram: DurationHistogram, ageMs: number): number {
   histogram.recordNs(ageMs * nsPerMs);
   return ageMs;
+}
+
+/** Ages are differences of timestamps, which have whole milliseconds. A histogram has the end of the range that a duration falls into. */
+function inWholeMs({ p50Ns, p95Ns, p99Ns, maxNs, ...others }: DurationSummary): DurationSummary {
+  const whole = (ns: number): number => Math.round(ns / nsPerMs) * nsPerMs;
+  return { ...others, p50Ns: whole(p50Ns), p95Ns: whole(p95Ns), p99Ns: whole(p99Ns), maxNs: whole(maxNs) };
 }
