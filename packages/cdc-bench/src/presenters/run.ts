@@ -160,7 +160,7 @@ function latencySection({ sinceRecord, sinceSource, connector, clockSkewEvents }
     blocks.push({
       kind: "lines",
       title: "Latency by percentile",
-      x: { title: "percentile", scale: "percentile" },
+      x: { title: "percentile", scale: "percentile", unit: "percent" },
       y: { title: "latency", unit: "ns" },
       series: measured.map(([label, age]) => ({ label, points: percentilePoints(age) })),
     });

@@ -62,9 +62,30 @@ describe("a document as text", () => {
         { label: "empty", points: [] },
       ],
     });
-    expect(text).toMatch(/^Avro +0 +299,999 {2}▁.*█$/m);
+    expect(text).toMatch(/^Avro +0 +300k {2}▁.*█$/m);
     expect(text).toMatch(/^empty +- +-$/m);
-    expect(text).toMatch(/^knee: 120,000 at 4$/m);
+    expect(text).toMatch(/^knee: 120k at 4$/m);
+  });
+
+  test("curves have the units of their axes", () => {
+    const text = bodyOf({
+      kind: "lines",
+      title: "latency",
+      x: { title: "fetch", unit: "bytes" },
+      y: { title: "latency", unit: "ns" },
+      markers: [{ x: 1_000_000, y: 124_000_000, label: "knee" }],
+      series: [
+        {
+          label: "Avro",
+          points: [
+            [1_000, 4_000],
+            [1_000_000, 124_000_000],
+          ],
+        },
+      ],
+    });
+    expect(text).toMatch(/^Avro +4 µs +124 ms {2}/m);
+    expect(text).toMatch(/^knee: 124 ms at 1 MB$/m);
   });
 
   test("bars, stacks, winners, lists and code", () => {

@@ -3,6 +3,7 @@ import type { TextLook } from "../../report/text-look.ts";
 import { plainStyle, type TextStyle } from "../../report/text-style.ts";
 import { textTable } from "../../report/text-table.ts";
 import { printable, wrapLines } from "../../report/text-width.ts";
+import { tickText } from "./chart/tick-text.ts";
 import type { BarChart, Block, Cell, Code, LineChart, ReportDocument, Series, StackedBars, Table, Winners } from "../document.ts";
 
 const barCells = 16;
@@ -83,16 +84,17 @@ function codeText({ title, text }: Code): string {
   return `${title === undefined ? "" : `${printable(title)}\n`}${lines.join("")}`;
 }
 
-function linesText({ title, series, markers = [] }: LineChart, style: TextStyle): string {
+function linesText({ title, x, y, series, markers = [] }: LineChart, style: TextStyle): string {
   const curves = textTable(
     [{ title: printable(title), align: "left" }, { title: "min" }, { title: "max" }, { title: "", align: "left" }],
     series.map(({ label, points }) => {
-      const values = points.map(([, y]) => y);
-      const range = values.length === 0 ? ["-", "-"] : [minOf(values), maxOf(values)].map(figureText);
+      const values = points.map(([, value]) => value);
+      const range = values.length === 0 ? ["-", "-"] : [minOf(values), maxOf(values)].map((value) => tickText(value, y.unit));
       return [printable(label), ...range, style("place", sparkline(sampled(points)))];
     }),
   );
-  return curves + markers.map(({ x, y, label }) => `${printable(label)}: ${figureText(y)} at ${figureText(x)}\n`).join("");
+  const marks = markers.map((marker) => `${printable(marker.label)}: ${tickText(marker.y, y.unit)} at ${tickText(marker.x, x.unit)}\n`);
+  return curves + marks.join("");
 }
 
 function minOf(values: readonly number[]): number {
@@ -111,10 +113,6 @@ function sampled(points: Series["points"]): readonly number[] {
     const to = Math.max(from + 1, Math.floor(((cell + 1) * points.length) / cells));
     return points.slice(from, to).reduce((sum, [, y]) => sum + y, 0) / (to - from);
   });
-}
-
-function figureText(value: number): string {
-  return Math.abs(value) >= 100 ? Math.round(value).toLocaleString("en-US") : String(Number(value.toPrecision(3)));
 }
 
 function stackText({ title, rows }: StackedBars): string {
