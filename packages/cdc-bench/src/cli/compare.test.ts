@@ -36,6 +36,12 @@ test("Ctrl-C before the first figure ends with 130 and a report that says so", a
   expect(stdout).toContain("ABORTED");
 });
 
+test("topics that no broker was there to make are not left, and nothing of them stays noted", async () => {
+  const { code, stderr } = await compare(["--brokers", "127.0.0.1:1", "--rows", "1", "--formats", "json"]);
+  expect(code).toBe(exitCodes.connection);
+  expect(stderr).toMatch(/^connecting to 127\.0\.0\.1:1\ncdc-bench: cannot reach Kafka at 127\.0\.0\.1:1: .*\n$/);
+});
+
 describe("cdc-bench compare without a broker", () => {
   test("decoders and the pipeline, each round, with their ratio in words", async () => {
     const { code, stdout, stderr } = await compare(recorded);

@@ -12,6 +12,7 @@ import {
   type SchemaIds,
   subjectsOf,
 } from "../../load/change-events/index.ts";
+import { requireAnswer } from "../../load/cluster.ts";
 import type { ClusterConnection, RegistryConnection } from "../../load/connection.ts";
 import { createTopics } from "../../load/topics.ts";
 import type { Observer } from "../../observe/observer.ts";
@@ -40,6 +41,7 @@ export async function makeThrowAwayTopics(options: ThrowAwayOptions): Promise<re
   const { connection, registry, prefix, rows, partitions, seed, leftovers, interrupt, observer } = options;
   const topics = planTopics(prefix, formatsOf(options), ["none"]);
   const names = topics.map(({ topic }) => topic);
+  await requireAnswer(connection, {}); // what nobody was there to make would stay listed
   for (const name of names) {
     await leftovers.making({ kind: "topic", name, at: brokersText(connection) });
   }
