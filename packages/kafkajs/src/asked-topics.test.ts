@@ -1,12 +1,10 @@
-import type { Assigner, PartitionAssigner } from "kafkajs";
 import { expect, test } from "vitest";
 import { AskedTopics } from "./asked-topics.ts";
 
 function setUp(...topics: string[]) {
   const cluster = { targetTopics: new Set(topics) };
   const askedTopics = new AskedTopics();
-  const assigner: PartitionAssigner = () => ({}) as Assigner; // it is not asked
-  askedTopics.assigner(assigner)({ cluster: cluster as never, groupId: "g", logger: undefined as never });
+  askedTopics.askedBy(cluster as never);
   return {
     cluster,
     leaveOut: (...missing: string[]) => {

@@ -1,4 +1,4 @@
-import type { PartitionAssigner } from "kafkajs";
+import type { Cluster } from "kafkajs";
 
 /** The part of kafkajs' cluster that is used here. Its types leave it out. */
 interface AskingCluster {
@@ -8,18 +8,15 @@ interface AskingCluster {
 
 /**
  * The topics that a consumer of kafkajs asks the brokers about. If one of them does not exist, kafkajs takes the answer for a failure, and reads none
- * of the others. It gives its cluster to assigners alone.
+ * of the others.
  */
 export class AskedTopics {
   #cluster: AskingCluster | undefined;
   #leftOut: ReadonlySet<string> = new Set();
 
-  /** The same assigner, for the consumer whose topics these are. */
-  assigner(assigner: PartitionAssigner): PartitionAssigner {
-    return (config) => {
-      this.#cluster = config.cluster as unknown as AskingCluster;
-      return assigner(config);
-    };
+  /** The cluster of the consumer whose topics these are. */
+  askedBy(cluster: Cluster): void {
+    this.#cluster = cluster as unknown as AskingCluster;
   }
 
   /**

@@ -1,6 +1,6 @@
-import type { Assigner, Cluster, PartitionAssigner } from "kafkajs";
+import type { Cluster } from "kafkajs";
 import { expect, test } from "vitest";
-import { type CommitInGeneration, joiningAfter, type JoinRequest } from "./join-gate.ts";
+import { type CommitInGeneration, gateJoins, type JoinRequest } from "./join-gate.ts";
 
 /** A coordinator whose every join makes a new generation, and that takes commits while it is connected. */
 function setUp() {
@@ -42,22 +42,14 @@ function setUp() {
       return broker;
     },
   };
-  const assigner: PartitionAssigner = () => ({}) as Assigner; // it is not asked
-  joiningAfter(
-    {
-      before: () => Promise.resolve(),
-      beforeFetch: () => Promise.resolve(),
-      joined: (_group, commit) => void joins.push(commit),
-      outOfRange: ({ topic, partition }) => void calls.push(`out of range: ${topic}[${partition}]`),
-      leaving: () => void calls.push("leaving"),
-      topicUnknown: () => void calls.push("a topic is unknown"),
-      isOver: () => isOver,
-    },
-    assigner,
-  )({
-    cluster: cluster as unknown as Cluster,
-    groupId: "g",
-    logger: undefined as never,
+  gateJoins(cluster as unknown as Cluster, {
+    before: () => Promise.resolve(),
+    beforeFetch: () => Promise.resolve(),
+    joined: (_group, commit) => void joins.push(commit),
+    outOfRange: ({ topic, partition }) => void calls.push(`out of range: ${topic}[${partition}]`),
+    leaving: () => void calls.push("leaving"),
+    topicUnknown: () => void calls.push("a topic is unknown"),
+    isOver: () => isOver,
   });
   const join = async (): Promise<void> => void (await (await cluster.findGroupCoordinator()).joinGroup({ groupId: "g", memberId: "" }));
   const leave = async (): Promise<void> => (await cluster.findGroupCoordinator()).leaveGroup();

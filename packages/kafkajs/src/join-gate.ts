@@ -1,5 +1,5 @@
 import type { Place } from "@cdckit/driver";
-import type { PartitionAssigner } from "kafkajs";
+import type { Cluster } from "kafkajs";
 import type { KafkaJsOffsets } from "./assignments.ts";
 
 /** The part of a request to join that is used here. */
@@ -59,21 +59,14 @@ interface CoordinatorCluster {
 }
 
 /**
- * The same assigner, for a consumer that calls `before` each time before it joins its group. It joins when `before` has resolved, and does not
- * join if `before` rejects.
+ * Has a consumer call `before` each time before it joins its group. It joins when `before` has resolved, and does not join if `before` rejects.
+ * `ofConsumer`: its cluster.
  *
- * kafkajs has no hook for this. It announces a rebalance and joins at once, so that partitions would be given up with records in flight. But it
- * passes the consumer's cluster to its assigners, and asks the cluster for the coordinator at which it joins and commits. Before each fetch, it has
- * the cluster refresh its metadata.
+ * kafkajs has no hook for this. It announces a rebalance and joins at once, so that partitions would be given up with records in flight. But it asks
+ * the cluster for the coordinator at which it joins and commits. Before each fetch, it has the cluster refresh its metadata.
  */
-export function joiningAfter(gate: JoinGate, assigner: PartitionAssigner): PartitionAssigner {
-  return (config) => {
-    gateCluster(config.cluster as unknown as CoordinatorCluster, gate);
-    return assigner(config);
-  };
-}
-
-function gateCluster(cluster: CoordinatorCluster, gate: JoinGate): void {
+export function gateJoins(ofConsumer: Cluster, gate: JoinGate): void {
+  const cluster = ofConsumer as unknown as CoordinatorCluster;
   let hasJoined = false;
   /** The group has answered a join. Before its leader assigns partitions, it asks about the topics. */
   let isAssigning = false;

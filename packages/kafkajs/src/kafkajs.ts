@@ -1,11 +1,11 @@
 import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
 import { preflight } from "@cdckit/driver";
-import type { Consumer, ConsumerConfig, ICustomPartitioner, Kafka, KafkaConfig, PartitionAssigner, ProducerConfig } from "kafkajs";
+import type { Cluster, Consumer, ConsumerConfig, ICustomPartitioner, Kafka, KafkaConfig, PartitionAssigner, ProducerConfig } from "kafkajs";
 import { AskedTopics } from "./asked-topics.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
 import { whyNotLoaded } from "./why-not-loaded.ts";
 import { adaptedClient } from "./adapted-client.ts";
-import { type JoinGate, joiningAfter } from "./join-gate.ts";
+import { type JoinGate, gateJoins } from "./join-gate.ts";
 import { toLogger } from "./log.ts";
 import { loginOf } from "./login.ts";
 import { BrokerOffsets } from "./broker-offsets.ts";
@@ -81,6 +81,8 @@ interface Client {
   readonly brokerOffsets: BrokerOffsets;
   readonly makeProducer: MakeProducer;
   readonly assigner: PartitionAssigner;
+  /** Has the record batches taken before kafkajs decodes them, if they are not read from the driver's own sockets. */
+  readonly tap: (cluster: Cluster) => void;
   readonly topicsIn: (metadata: Buffer) => readonly string[];
   readonly brokers: string;
   /** The connections of the consumer; null if they are the application's. */
@@ -145,7 +147,15 @@ async function join(
     ...inTermsOfKafkaJs(tuning),
     heartbeatInterval: heartbeatInterval as unknown as number, // kafkajs compares it and adds it, and does nothing else with it
     allowAutoTopicCreation: false,
-    partitionAssigners: [joiningAfter(gate, askedTopics.assigner(client.assigner))],
+    partitionAssigners: [
+      (config) => {
+        const { cluster } = config; // the consumer's own, which kafkajs gives to assigners alone
+        gateJoins(cluster, gate);
+        askedTopics.askedBy(cluster);
+        client.tap(cluster);
+        return client.assigner(config);
+      },
+    ],
     // A join that is under way when the session ends fails later. It must not bring the member back.
     retry: { restartOnFailure: async () => !session.isOver },
   });
@@ -200,7 +210,8 @@ function clientOf(
   const topicsIn = (metadata: Buffer): readonly string[] => module.AssignerProtocol.MemberMetadata.decode(metadata)?.topics ?? [];
   const kept = new KeptFetches(options.largestMinFetchBytes);
   if (client.kind === "own") {
-    return { topicsIn, kept, assigner: tapping(kept, assigner), ...partsOfOwn(client.kafka, groupId, producerOf, tuning) };
+    const tap = (cluster: Cluster): void => tapDecoders(cluster as unknown as TappedCluster, kept);
+    return { topicsIn, kept, assigner, tap, ...partsOfOwn(client.kafka, groupId, producerOf, tuning) };
   }
   const { connectTo, ...connection } = client.config;
   const { brokers, sasl } = connection;
@@ -243,6 +254,7 @@ function clientOf(
       return { ...made, producer: own.watched(made.producer), destroySockets };
     },
     assigner,
+    tap: () => {},
     topicsIn,
     kept,
     brokers: names,
@@ -260,21 +272,13 @@ function producersWith(partitioner: ICustomPartitioner): ProducerOf {
   };
 }
 
-/** The same assigner, for a consumer whose record batches are taken before kafkajs decodes them. kafkajs gives it the consumer's cluster. */
-function tapping(kept: KeptFetches, assigner: PartitionAssigner): PartitionAssigner {
-  return (config) => {
-    tapDecoders(config.cluster as unknown as TappedCluster, kept);
-    return assigner(config);
-  };
-}
-
 /** Nothing is done with the connections of an application's client. */
 function partsOfOwn(
   application: Kafka,
   groupId: string,
   producerOf: ProducerOf,
   { decompression }: ResolvedKafkaJsOptions["tuning"],
-): Omit<Client, "assigner" | "topicsIn" | "kept"> {
+): Omit<Client, "assigner" | "tap" | "topicsIn" | "kept"> {
   const kafka = adaptedClient(application);
   return {
     kafka,
