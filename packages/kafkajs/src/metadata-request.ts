@@ -4,6 +4,7 @@
  * version 2, and the first byte of the answer is the tag buffer of its header. https://kafka.apache.org/protocol#The_Messages_Metadata
  */
 import type { TopicIdsByName } from "@cdckit/driver";
+import { WireReader } from "./wire/wire-reader.ts";
 
 const metadataApiKey = 3;
 const oldestVersion = 10;
@@ -79,103 +80,46 @@ function requestBody(topics: readonly string[], version: number): Buffer {
 }
 
 function describedIn(bytes: Buffer): DescribedTopics {
-  const reader = new FlexibleReader(bytes);
+  const reader = new WireReader(bytes, 0);
   reader.skipTags();
   reader.skip(4); // the throttle time
-  for (let brokers = reader.arrayLength(); brokers > 0; brokers--) {
+  for (let brokers = reader.compactLength(); brokers > 0; brokers--) {
     reader.skip(4);
-    reader.text();
+    reader.compactString();
     reader.skip(4);
-    reader.text();
+    reader.compactString();
     reader.skipTags();
   }
-  reader.text(); // the cluster's id
+  reader.compactString(); // the cluster's id
   reader.skip(4); // the controller
   const ids = new Map<string, string | null>();
   const hidden: string[] = [];
-  for (let topics = reader.arrayLength(); topics > 0; topics--) {
+  for (let topics = reader.compactLength(); topics > 0; topics--) {
     const errorCode = reader.int16();
-    const name = reader.text();
-    const id = reader.bytes(uuidBytes);
+    const name = reader.compactString();
+    const id = bytes.subarray(reader.skip(uuidBytes), reader.at);
     reader.skip(1);
     skipPartitions(reader);
     reader.skip(4);
     reader.skipTags();
-    if (errorCode === unknownTopic && name !== null) {
+    if (errorCode === unknownTopic) {
       ids.set(name, null);
-    } else if (errorCode === refusedTopic && name !== null) {
+    } else if (errorCode === refusedTopic) {
       hidden.push(name);
-    } else if (errorCode === 0 && name !== null && id.some((byte) => byte !== 0)) {
+    } else if (errorCode === 0 && id.some((byte) => byte !== 0)) {
       ids.set(name, id.toString("base64url"));
     }
   }
   return { ids, hidden };
 }
 
-function skipPartitions(reader: FlexibleReader): void {
-  for (let partitions = reader.arrayLength(); partitions > 0; partitions--) {
+function skipPartitions(reader: WireReader): void {
+  for (let partitions = reader.compactLength(); partitions > 0; partitions--) {
     reader.skip(2 + 4 + 4 + 4);
     for (let lists = 0; lists < 3; lists++) {
-      reader.skip(4 * reader.arrayLength());
+      reader.skip(4 * reader.compactLength());
     }
     reader.skipTags();
-  }
-}
-
-/** Reads the types of flexible versions. Throws a RangeError if the answer ends early. */
-class FlexibleReader {
-  readonly #bytes: Buffer;
-  #at = 0;
-
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
-  }
-
-  skip(length: number): void {
-    this.bytes(length);
-  }
-
-  bytes(length: number): Buffer {
-    const end = this.#at + length;
-    if (end > this.#bytes.length) {
-      throw new RangeError(`a Metadata answer of ${this.#bytes.length} bytes ends before its content`);
-    }
-    const taken = this.#bytes.subarray(this.#at, end);
-    this.#at = end;
-    return taken;
-  }
-
-  int16(): number {
-    return this.bytes(2).readInt16BE();
-  }
-
-  uvarint(): number {
-    let value = 0;
-    for (let shift = 0; shift < 35; shift += 7) {
-      const byte = this.bytes(1).readUInt8();
-      value += (byte & 0x7f) * 2 ** shift;
-      if (byte < 0x80) {
-        return value;
-      }
-    }
-    throw new RangeError("a Metadata answer has a length of more than five bytes");
-  }
-
-  /** Kafka writes the length plus one. Zero is a null list. */
-  arrayLength(): number {
-    return Math.max(0, this.uvarint() - 1);
-  }
-
-  text(): string | null {
-    const length = this.uvarint() - 1;
-    return length < 0 ? null : this.bytes(length).toString();
-  }
-
-  skipTags(): void {
-    for (let tags = this.uvarint(); tags > 0; tags--) {
-      this.uvarint();
-      this.skip(this.uvarint());
-    }
   }
 }
 

@@ -51,6 +51,36 @@ export class WireReader {
     return at;
   }
 
+  /** In flexible versions, a length is a varint, and one more than it counts. Zero is null, which has nothing. */
+  compactLength(): number {
+    return Math.max(0, this.#uvarint() - 1);
+  }
+
+  /** A text of a flexible version. Null is an empty one. */
+  compactString(): string {
+    const length = this.compactLength();
+    return this.bytes.toString("utf8", this.skip(length), this.at);
+  }
+
+  skipTags(): void {
+    for (let tags = this.#uvarint(); tags > 0; tags--) {
+      this.#uvarint();
+      this.skip(this.#uvarint());
+    }
+  }
+
+  #uvarint(): number {
+    let value = 0;
+    for (let shift = 0; shift < 35; shift += 7) {
+      const byte = this.bytes.readUInt8(this.skip(1));
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) {
+        return value;
+      }
+    }
+    throw malformed("a length of at most five bytes", "a longer one");
+  }
+
   end(): void {
     if (this.at !== this.bytes.length) {
       throw malformed("its end", `${this.bytes.length - this.at} bytes`);
@@ -61,6 +91,6 @@ export class WireReader {
 function malformed(expected: string, found: number | string): KafkaJsDriverError {
   return new KafkaJsDriverError(
     "protocol-mismatch",
-    `expected ${expected} in a Fetch request or its response, found ${found}. Is there a proxy that changes what Kafka sends?`,
+    `expected ${expected} in a request or its response, found ${found}. Is there a proxy that changes what Kafka sends?`,
   );
 }
