@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { TopicCreation } from "@cdckit/consumer";
 import {
   type BrokerQuestions,
+  type HostAndPort,
   type LogEnds,
   neededToCreate,
   originOf,
@@ -58,7 +59,7 @@ export class BrokerOffsets implements BrokerQuestions {
     await this.#untilPassed(new Set([codes.notController]), async () => {
       const { controllerId } = await this.#cluster.metadata([]);
       const controller = this.#cluster.node(controllerId);
-      const create = (at: { readonly host: string; readonly port: number }): Promise<unknown> =>
+      const create = (at: HostAndPort): Promise<unknown> =>
         this.#cluster.ask(at, "question", "CreateTopics", [[created], createDeadlineMs, false]);
       await (controller === undefined ? this.#cluster.anywhere(create) : create(controller));
     }).catch((error: unknown) => {

@@ -1,5 +1,4 @@
-import { brokerText } from "@cdckit/driver";
-import type { Address } from "./link.ts";
+import { brokerText, type HostAndPort } from "@cdckit/driver";
 
 /**
  * In which order brokers are asked what each of them can answer: first the next one in turn, so that no broker has all the questions, and last those
@@ -11,7 +10,7 @@ export class BrokerTurns {
   #turn = 0;
 
   /** Each of the brokers once. Those that have failed come in the order of their failures: the first of them is likely to be back first. */
-  next(brokers: readonly Address[]): readonly Address[] {
+  next(brokers: readonly HostAndPort[]): readonly HostAndPort[] {
     const byText = new Map(brokers.map((at) => [brokerText(at), at]));
     [...this.#failed].filter((text) => !byText.has(text)).forEach((text) => this.#failed.delete(text)); // brokers that have left
     const well = [...byText].filter(([text]) => !this.#failed.has(text)).map(([, at]) => at);
@@ -20,13 +19,13 @@ export class BrokerTurns {
     return [...well.slice(first), ...well.slice(0, first), ...failed];
   }
 
-  answered(at: Address): void {
+  answered(at: HostAndPort): void {
     if (this.#failed.size > 0) {
       this.#failed.delete(brokerText(at));
     }
   }
 
-  failed(at: Address): void {
+  failed(at: HostAndPort): void {
     const text = brokerText(at);
     this.#failed.delete(text);
     this.#failed.add(text);

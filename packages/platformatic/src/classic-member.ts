@@ -1,12 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { OpenWait } from "@cdckit/consumer";
-import { brokerText, type Place, settledOrLate } from "@cdckit/driver";
+import { brokerText, type HostAndPort, type Place, settledOrLate } from "@cdckit/driver";
 import { askAgain } from "./ask-again.ts";
 import { assignPartitions, strategyName } from "./cooperative-sticky.ts";
 import { isUnanswered, mayPass } from "./explain-failure.ts";
 import { fencedInstance, type GroupMember, type GroupMemberParts, type Identity } from "./group-member.ts";
 import { readAssignment, readSubscription, writeAssignment, writeSubscription } from "./group-protocol.ts";
-import type { Address } from "./link.ts";
 import { codes, codesOf, responseOf } from "./low-level-client.ts";
 import { type Moment, msSince, thisMoment } from "./moment.ts";
 import { coordinatorMoves, type JoinAnswer, type SyncAnswer } from "./requests.ts";
@@ -35,7 +34,7 @@ export class ClassicMember implements GroupMember {
   /** The group is being joined. */
   #isJoining = false;
   /** The coordinator that was asked last to let this member join. */
-  #joinsAt: Address | undefined;
+  #joinsAt: HostAndPort | undefined;
   #mustRejoin = false;
   /** How many heartbeats of the generation before were refused since the group was asked to join. */
   #oldBeats = 0;
@@ -206,7 +205,7 @@ export class ClassicMember implements GroupMember {
     });
   }
 
-  async #joinAt(): Promise<Address> {
+  async #joinAt(): Promise<HostAndPort> {
     const { cluster, groupId } = this.#parts;
     this.#joinsAt = await cluster.coordinator("group", groupId);
     return this.#joinsAt;
@@ -295,7 +294,7 @@ export class ClassicMember implements GroupMember {
       return;
     }
     const sentAt = thisMoment();
-    let at: Address | null = null;
+    let at: HostAndPort | null = null;
     try {
       at = await cluster.coordinator("group", groupId);
       await cluster.ask(at, "member", "Heartbeat", [groupId, as.generation, as.memberId, this.instanceId]);
@@ -305,7 +304,7 @@ export class ClassicMember implements GroupMember {
     }
   }
 
-  #beatFailed(error: unknown, as: Identity, { sentAt, at }: { readonly sentAt: Moment; readonly at: Address | null }): void {
+  #beatFailed(error: unknown, as: Identity, { sentAt, at }: { readonly sentAt: Moment; readonly at: HostAndPort | null }): void {
     const { cluster, groupId, logger, sink, fail } = this.#parts;
     const found = codesOf(error);
     if (this.#isStopped) {
@@ -356,7 +355,7 @@ export class ClassicMember implements GroupMember {
   }
 
   /** The time at which the request was sent counts: a process that was frozen reads an old answer. */
-  #acknowledge(sentAt: Moment, at: Address | null): void {
+  #acknowledge(sentAt: Moment, at: HostAndPort | null): void {
     const { acknowledged, tuning, cluster } = this.#parts;
     this.#beatWaiting?.end();
     this.#beatWaiting = undefined;

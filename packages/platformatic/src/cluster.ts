@@ -1,10 +1,10 @@
 import { isIP } from "node:net";
-import { brokerText, hostAndPort, maxInt32, sharedAbortController } from "@cdckit/driver";
+import { brokerText, hostAndPort, type HostAndPort, maxInt32, sharedAbortController } from "@cdckit/driver";
 import { askAgain } from "./ask-again.ts";
 import { BrokerTurns } from "./broker-turns.ts";
 import { PlatformaticDriverError } from "./errors.ts";
 import { isUnanswered } from "./explain-failure.ts";
-import { type Address, Link } from "./link.ts";
+import { Link } from "./link.ts";
 import {
   type ClientConnection,
   type ClientConnectionOptions,
@@ -46,12 +46,12 @@ const roundPauseMs = 300;
 export class Cluster {
   readonly #parts: ClusterParts;
   readonly #links = new Map<string, Link>();
-  readonly #coordinators: Remembered<Address> = new Remembered();
+  readonly #coordinators: Remembered<HostAndPort> = new Remembered();
   /** What each broker knows, by its address: in a rolling upgrade they are of two versions. */
   readonly #offered: Remembered<readonly OfferedRequest[]> = new Remembered();
-  readonly #bootstrap: readonly Address[];
+  readonly #bootstrap: readonly HostAndPort[];
   readonly #turns: BrokerTurns = new BrokerTurns();
-  #nodes: ReadonlyMap<number, Address> = new Map();
+  #nodes: ReadonlyMap<number, HostAndPort> = new Map();
   readonly #closed: AbortController = sharedAbortController();
 
   constructor(parts: ClusterParts) {
@@ -74,13 +74,13 @@ export class Cluster {
   }
 
   /** Sends a request to a broker. `heldBackMs`: how long the broker itself may hold the answer back. */
-  async ask<T>(at: Address, purpose: Purpose, name: RequestName, values: readonly unknown[], heldBackMs = 0): Promise<T> {
+  async ask<T>(at: HostAndPort, purpose: Purpose, name: RequestName, values: readonly unknown[], heldBackMs = 0): Promise<T> {
     const { api } = await this.request(at, name);
     return (await this.send(at, purpose, heldBackMs, (connection) => api.async(connection, ...values))) as T;
   }
 
   /** The same for a request that the caller makes by itself, in a version that the broker knows. */
-  async send<T>(at: Address, purpose: Purpose, heldBackMs: number, request: (connection: ClientConnection) => Promise<T>): Promise<T> {
+  async send<T>(at: HostAndPort, purpose: Purpose, heldBackMs: number, request: (connection: ClientConnection) => Promise<T>): Promise<T> {
     try {
       const answer = await this.#link(at, purpose, heldBackMs).send(request);
       this.#turns.answered(at);
@@ -92,7 +92,7 @@ export class Cluster {
   }
 
   /** Ends the connection for this purpose, if there is one. What waits for an answer on it fails. */
-  unlink(at: Address, purpose: Purpose): void {
+  unlink(at: HostAndPort, purpose: Purpose): void {
     this.#links.get(linkName(at, purpose))?.drop();
   }
 
@@ -102,7 +102,7 @@ export class Cluster {
   }
 
   /** The request in the version that the broker knows. `below`: an older version than that. */
-  async request(at: Address, name: RequestName, below?: number): Promise<ChosenRequest> {
+  async request(at: HostAndPort, name: RequestName, below?: number): Promise<ChosenRequest> {
     const chosen = await this.#choose(at, name, below);
     if (chosen === null) {
       throw new PlatformaticDriverError(
@@ -129,12 +129,12 @@ export class Cluster {
   }
 
   /** The address of a broker, as far as it is known. */
-  node(id: number): Address | undefined {
+  node(id: number): HostAndPort | undefined {
     return this.#nodes.get(id);
   }
 
   /** Asks one broker after the other until one answers, each time another one first. */
-  async anywhere<T>(ask: (at: Address) => Promise<T>): Promise<T> {
+  async anywhere<T>(ask: (at: HostAndPort) => Promise<T>): Promise<T> {
     let failure: unknown;
     for (const at of this.#turns.next([...this.#nodes.values(), ...this.#bootstrap])) {
       this.#closed.signal.throwIfAborted();
@@ -151,7 +151,7 @@ export class Cluster {
   }
 
   /** The coordinator of a group or of a transactional id. It is remembered until `forget`. */
-  coordinator(kind: CoordinatorKind, key: string): Promise<Address> {
+  coordinator(kind: CoordinatorKind, key: string): Promise<HostAndPort> {
     return this.#coordinators.get(`${kind} ${key}`, () => this.#findCoordinator(kind, key));
   }
 
@@ -175,9 +175,9 @@ export class Cluster {
     }
   }
 
-  #findCoordinator(kind: CoordinatorKind, key: string): Promise<Address> {
+  #findCoordinator(kind: CoordinatorKind, key: string): Promise<HostAndPort> {
     const values = [kind === "group" ? 0 : 1, [key]];
-    const ask = async (): Promise<Address> => {
+    const ask = async (): Promise<HostAndPort> => {
       const { coordinators } = await this.anywhere((at) => this.ask<CoordinatorAnswer>(at, "question", "FindCoordinator", values));
       const [found] = coordinators;
       if (found === undefined) {
@@ -193,12 +193,12 @@ export class Cluster {
     });
   }
 
-  async #choose(at: Address, name: RequestName, below?: number): Promise<ChosenRequest | null> {
+  async #choose(at: HostAndPort, name: RequestName, below?: number): Promise<ChosenRequest | null> {
     const offered = await this.#offered.get(brokerText(at), () => this.#askOffered(at));
     return chooseRequest(this.#parts.module, offered, name, below);
   }
 
-  async #askOffered(at: Address): Promise<readonly OfferedRequest[]> {
+  async #askOffered(at: HostAndPort): Promise<readonly OfferedRequest[]> {
     const { api } = this.#parts.module["apiVersionsV3"] as ChosenRequest; // every version of the client has it
     const answer = await this.send(at, "question", 0, (connection) => api.async(connection, "cdckit", "0.1.0"));
     return (answer as { readonly apiKeys: readonly OfferedRequest[] }).apiKeys;
@@ -208,7 +208,7 @@ export class Cluster {
     return this.#parts.answerDeadlineMs ?? defaultAnswerDeadlineMs;
   }
 
-  #link(at: Address, purpose: Purpose, heldBackMs: number): Link {
+  #link(at: HostAndPort, purpose: Purpose, heldBackMs: number): Link {
     const name = linkName(at, purpose);
     const known = this.#links.get(name);
     if (known !== undefined) {
@@ -243,6 +243,6 @@ export class Cluster {
   }
 }
 
-function linkName(at: Address, purpose: Purpose): string {
+function linkName(at: HostAndPort, purpose: Purpose): string {
   return `${brokerText(at)} ${purpose}`;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { OpenWait } from "@cdckit/consumer";
-import { brokerText, type Place, placeOf, settledOrLate } from "@cdckit/driver";
+import { brokerText, type HostAndPort, type Place, placeOf, settledOrLate } from "@cdckit/driver";
 import {
   classicGroup,
   groupSessionTimeoutMs,
@@ -13,7 +13,6 @@ import {
 } from "./consumer-protocol.ts";
 import { isUnanswered } from "./explain-failure.ts";
 import { fencedInstance, type GroupMember, type GroupMemberParts, type Identity, takenInstance } from "./group-member.ts";
-import type { Address } from "./link.ts";
 import { codes, codesOf } from "./low-level-client.ts";
 import { type Moment, msSince, thisMoment } from "./moment.ts";
 import { coordinatorMoves, type GroupHeartbeatAnswer } from "./requests.ts";
@@ -317,7 +316,7 @@ export class ConsumerMember implements GroupMember {
   }
 
   /** The time at which the request was sent counts: a process that was frozen reads an old answer. */
-  #acknowledge(sentAt: Moment, at: Address): void {
+  #acknowledge(sentAt: Moment, at: HostAndPort): void {
     const next = { withinMs: this.#intervalMs, host: brokerText(at) };
     this.#parts.acknowledged(this.#sessionTimeoutMs - msSince(sentAt), next);
   }

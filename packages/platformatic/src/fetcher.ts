@@ -1,11 +1,10 @@
 import type { Logger } from "@cdckit/consumer";
-import { isOfAnotherTopic, isRead } from "@cdckit/driver";
+import { type HostAndPort, isOfAnotherTopic, isRead } from "@cdckit/driver";
 import type { Held, HeldPartitions } from "./assignments.ts";
 import { aheadBytes } from "./assignments.ts";
 import type { Cluster, Purpose } from "./cluster.ts";
 import { type FetchedPartition, type FetchResponse, parseFetchResponse } from "./fetch-response.ts";
 import type { Leader, Leaders } from "./leaders.ts";
-import type { Address } from "./link.ts";
 import { errorName } from "./low-level-client.ts";
 import type { ResolvedPlatformaticOptions } from "./options.ts";
 import { giveUpReplica, mayReadReplica, nodeToRead, preferReplica } from "./read-replica.ts";
@@ -254,7 +253,7 @@ export class Fetcher {
   }
 
   #ask(
-    at: Address,
+    at: HostAndPort,
     purpose: Purpose,
     { version, createRequest }: ChosenRequest,
     topics: readonly object[],

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { HostAndPort } from "@cdckit/driver";
 import { PlatformaticDriverError } from "./errors.ts";
 import {
   type ClientConnection,
@@ -9,17 +10,11 @@ import {
   type PlatformaticModule,
 } from "./low-level-client.ts";
 
-/** Where a broker is reached. */
-export interface Address {
-  readonly host: string;
-  readonly port: number;
-}
-
 export interface LinkParts {
   readonly module: Pick<PlatformaticModule, "Connection">;
   readonly clientId: string;
   readonly options: ClientConnectionOptions;
-  readonly address: Address;
+  readonly address: HostAndPort;
   /** A connection was ended. The next one may reach another broker at this address, or the same one in another version. */
   readonly ended: () => void;
 }

@@ -1,12 +1,11 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { OutgoingRecord } from "@cdckit/consumer";
-import { maxBatchBytes, neededToWrite, placeOf } from "@cdckit/driver";
+import { type HostAndPort, maxBatchBytes, neededToWrite, placeOf } from "@cdckit/driver";
 import { askAgain } from "./ask-again.ts";
 import type { Cluster } from "./cluster.ts";
 import { PlatformaticDriverError } from "./errors.ts";
 import { isUnanswered, mayPass } from "./explain-failure.ts";
-import type { Address } from "./link.ts";
 import { codes, hasCodeOf, responseOf } from "./low-level-client.ts";
 import { type ClientRecord, toClientRecord } from "./outgoing.ts";
 import {
@@ -223,7 +222,7 @@ export function initProducer(cluster: Cluster): Promise<ProducerIdAnswer> {
   });
 }
 
-function askForId(cluster: Cluster, at: Address, values: readonly unknown[]): Promise<ProducerIdAnswer> {
+function askForId(cluster: Cluster, at: HostAndPort, values: readonly unknown[]): Promise<ProducerIdAnswer> {
   return cluster.ask<ProducerIdAnswer>(at, "write", "InitProducerId", values, writeDeadlineMs / 2);
 }
 
