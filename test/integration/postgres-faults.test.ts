@@ -76,8 +76,8 @@ async function whileLocked(table: string, work: () => Promise<void>): Promise<vo
   }
 }
 
-/** Lets the server speak TLS with those who ask for it. */
-async function speakTls(): Promise<void> {
+/** Lets the server speak TLS with those who ask for it. Gives its certificate, which is for 127.0.0.1. */
+async function speakTls(): Promise<string> {
   const [{ data_directory: folder } = {}] = await rows("show data_directory");
   const { uid, gid } = statSync(String(folder)); // the server takes no key of somebody else
   const { cert, key } = selfSigned("postgres");
@@ -94,6 +94,7 @@ async function speakTls(): Promise<void> {
   while ((await rows("select setting from pg_settings where name = 'ssl' and setting = 'on'")).length === 0) {
     // Each session reads the settings again when it hears of it.
   }
+  return cert;
 }
 
 describe("a connection", () => {
@@ -169,6 +170,25 @@ describe("a connection", () => {
     } finally {
       await sink.close();
     }
+  });
+
+  test("whose certificate does not fit says what is wrong with it", async () => {
+    const ca = await speakTls();
+    const failureOf = async (ssl: object, host: string): Promise<unknown> => {
+      const own = new pg.Pool({ ...server.database, host, ssl });
+      const sink = postgres({ pool: own as never, schema: "copy" });
+      return sink.claim("g", [partition]).finally(() => void own.end());
+    };
+    await expect(failureOf({}, "127.0.0.1")).rejects.toMatchObject({
+      code: "login-failed",
+      message: expect.stringContaining("its certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT): name the authority in ssl.ca"),
+    });
+    await expect(failureOf({ ca }, "localhost")).rejects.toMatchObject({
+      code: "login-failed",
+      message: expect.stringContaining(
+        "its certificate is for another name (ERR_TLS_CERT_ALTNAME_INVALID): connect by a name that it holds",
+      ),
+    });
   });
 
   test("to a database that is read-only is replaced: it may lead to a standby, and a new one to the server that has taken over", async () => {

@@ -57,6 +57,17 @@ describe("what PostgreSQL refuses", () => {
     expect(fromStatement(databaseError(code), "writing").message).toContain(words);
   });
 
+  test.each([
+    ["CERT_HAS_EXPIRED", "its certificate has expired (CERT_HAS_EXPIRED): it must be renewed"],
+    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "is not trusted (UNABLE_TO_VERIFY_LEAF_SIGNATURE): name the authority in ssl.ca"],
+    [
+      "ERR_SSL_TLSV1_ALERT_UNKNOWN_CA",
+      "it refuses the TLS handshake (ERR_SSL_TLSV1_ALERT_UNKNOWN_CA): does it trust the client's certificate",
+    ],
+  ])("says what is wrong with TLS if Node says %s", (code, words) => {
+    expect(fromStatement(Object.assign(new Error("tls"), { code }), "connecting").message).toContain(words);
+  });
+
   test("says that the constraint over the key is deferrable, which no upsert can use", () => {
     const error = Object.assign(databaseError("55000"), { constraint: "orders_pkey" });
     expect(fromStatement(error, "writing").message).toContain('constraint "orders_pkey"), the constraint is deferrable');

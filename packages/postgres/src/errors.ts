@@ -234,6 +234,18 @@ const adviceByMessage: readonly (readonly [RegExp, string])[] = [
   [/no pg_hba\.conf entry/, "the server refuses this user from here: check its pg_hba.conf"],
 ];
 
+/** What is wrong if TLS fails, by the code of Node or OpenSSL, and what to do. */
+const adviceOfTls: readonly (readonly [code: RegExp, wrong: string, advice: string])[] = [
+  [/^CERT_HAS_EXPIRED$/, "its certificate has expired", "it must be renewed, or the clock here is wrong"],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, "its certificate is for another name", "connect by a name that it holds"],
+  [
+    /^ERR_SSL_.*ALERT/,
+    "it refuses the TLS handshake",
+    "does it trust the client's certificate (ssl.cert, ssl.key), and know this version of TLS",
+  ],
+  [/CERT|SIGNATURE|^ERR_TLS|^ERR_SSL/, "its certificate is not trusted", "name the authority in ssl.ca"],
+];
+
 /** What pg itself says of a connection that it has lost, or did not get in time. These sentences hold no data, and their errors no code. */
 const lostConnection =
   /^(Connection terminated( unexpectedly| due to connection timeout)?|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client (has encountered a connection error|was closed) and is not queryable)$/;
@@ -249,10 +261,8 @@ function loginAdvice(error: unknown, state: string | null): string | null {
   if (state !== null) {
     return state === ofPooler ? adviceIn(adviceOfPooler, message) : (adviceByState[state] ?? null);
   }
-  if (typeof code === "string" && /CERT|SIGNATURE|^ERR_TLS|^ERR_SSL/.test(code)) {
-    return `its certificate is not trusted (${code}): name the authority in ssl.ca`;
-  }
-  return adviceIn(adviceByMessage, message);
+  const tls = typeof code === "string" ? adviceOfTls.find(([pattern]) => pattern.test(code)) : undefined;
+  return tls === undefined ? adviceIn(adviceByMessage, message) : `${tls[1]} (${String(code)}): ${tls[2]}`;
 }
 
 function adviceIn(list: readonly (readonly [RegExp, string])[], message: unknown): string | null {
