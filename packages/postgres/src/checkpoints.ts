@@ -91,7 +91,7 @@ export class Checkpoints {
         `insert into ${this.#table} as c (group_id, sink, topic, partition, fence) ` +
         "select $1, $2, u.topic, u.partition, 1 from unnest($3::text[], $4::integer[]) with ordinality as u(topic, partition, nth) order by nth " +
         "on conflict (group_id, sink, topic, partition) do update set fence = c.fence + 1, changed_at = now() " +
-        "returning topic, partition, topic_id, topic_tables, next_offset::text, fence::text",
+        "returning topic, partition, topic_id, topic_tables::text, next_offset::text, fence::text",
       values: [groupId, this.#scope.sink, ordered.map(({ topic }) => topic), ordered.map(({ partition }) => partition)],
     });
     const byPlace = new Map(ordered.map((assignment) => [placeOf(assignment), assignment]));
@@ -102,7 +102,7 @@ export class Checkpoints {
       if (assignment !== undefined) {
         this.#claims.set(assignment, { groupId, fence: String(row["fence"]) });
         const isNew = row["next_offset"] === null;
-        facts.set(assignment, (row["topic_tables"] as PartitionFacts | null) ?? (isNew ? { rows: [], changes: [] } : null));
+        facts.set(assignment, factsOf(row["topic_tables"]) ?? (isNew ? { rows: [], changes: [] } : null));
         if (!isNew) {
           const offset = BigInt(String(row["next_offset"]));
           known.push(row["topic_id"] === null ? { assignment, offset } : { assignment, offset, topicId: String(row["topic_id"]) });
@@ -178,6 +178,11 @@ export class Checkpoints {
     this.#claims.delete(assignment);
     throw new PostgresSinkError("fenced", `${placeOf(assignment)}: another member has claimed the partition since; nothing was written`);
   }
+}
+
+/** From its text: an application may let its pool make something else of JSON. */
+function factsOf(text: unknown): PartitionFacts | null {
+  return typeof text === "string" ? (JSON.parse(text) as PartitionFacts) : null; // as `keepFacts` has written it
 }
 
 function placeOf({ topic, partition }: Pick<PartitionAssignment, "topic" | "partition">): string {

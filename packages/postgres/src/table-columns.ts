@@ -88,8 +88,9 @@ export async function columnsOf(statements: Statements, target: Target, plainTex
   );
 }
 
+/** An application may let its pool make something else of integers. */
 function bound(found: unknown): number | null {
-  return typeof found === "number" ? found : null;
+  return found === null || found === undefined ? null : Number(found);
 }
 
 /**
