@@ -469,6 +469,27 @@ describe("checkpoints", () => {
     expect(await rows("select next_offset from copy.cdckit_checkpoints")).toEqual([{ next_offset: "1" }]);
   });
 
+  test("that are behind what was applied halt the consumer: a standby that lagged has taken over, without the rows", async () => {
+    const sink = await claimed();
+    await apply(sink, 1n, created(1));
+    await apply(sink, 2n, created(2));
+    await pool.query("begin; delete from copy.orders where id = 2; update copy.cdckit_checkpoints set next_offset = 1; commit"); // as it was there
+    const applying = apply(sink, 3n, created(3));
+    await expect(applying).rejects.toMatchObject({ code: "checkpoint-lost", retriable: false });
+    await expect(applying).rejects.toThrow("shop.public.orders[0]: the checkpoint is at 1, and everything below 2 was applied");
+    expect(await rows()).toEqual([{ id: "1" }]);
+    expect(await sink.claim("g", [partition])).toMatchObject([{ offset: 1n }]);
+    await apply(sink, 3n, created(2), created(3));
+    expect(await rows()).toEqual([{ id: "1" }, { id: "2" }, { id: "3" }]);
+    await pool.query("update copy.cdckit_checkpoints set next_offset = null");
+    await expect(apply(sink, 4n, created(4))).rejects.toThrow("the checkpoint is gone, and everything below 3 was applied");
+    await sink.claim("g", [partition]);
+    await pool.query("update copy.cdckit_checkpoints set fence = fence - 1"); // the claim was lost, too: nobody else has the partition
+    await expect(apply(sink, 4n, created(4))).rejects.toMatchObject({ code: "checkpoint-lost" });
+    await pool.query("delete from copy.cdckit_checkpoints");
+    await expect(apply(sink, 4n, created(4))).rejects.toThrow("the checkpoint is gone, and this member has claimed the partition");
+  });
+
   test("are of one group and one sink", async () => {
     const sink = await claimed();
     await apply(sink, 3n, created(1));

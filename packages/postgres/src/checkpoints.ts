@@ -17,6 +17,8 @@ export interface CheckpointScope {
 export interface Claim {
   readonly groupId: string;
   readonly fence: string;
+  /** Up to which offset its batches are committed, as PostgreSQL has said. Null before the first. */
+  appliedTo: bigint | null;
 }
 
 /** What a claim has found. */
@@ -100,7 +102,7 @@ export class Checkpoints {
     for (const row of rows) {
       const assignment = byPlace.get(placeOf({ topic: String(row["topic"]), partition: Number(row["partition"]) }));
       if (assignment !== undefined) {
-        this.#claims.set(assignment, { groupId, fence: String(row["fence"]) });
+        this.#claims.set(assignment, { groupId, fence: String(row["fence"]), appliedTo: null });
         const isNew = row["next_offset"] === null;
         facts.set(assignment, factsOf(row["topic_tables"]) ?? (isNew ? { rows: [], changes: [] } : null));
         if (!isNew) {
@@ -146,9 +148,17 @@ export class Checkpoints {
     return rows.length > 0;
   }
 
+  /** The transaction that has moved the checkpoint, or found it there, is committed. */
+  applied(assignment: PartitionAssignment, nextOffset: bigint): void {
+    const claim = this.#claims.get(assignment);
+    if (claim !== undefined) {
+      claim.appliedTo = nextOffset;
+    }
+  }
+
   /**
    * Moves the checkpoint, as the first statement of the transaction. False if the checkpoint is there already: the connection broke during a
-   * commit that PostgreSQL has carried out, and the same batch has come again. A checkpoint with another topic id is of a deleted topic, and
+   * commit that PostgreSQL has carried out, and the same batch has come again. Throws if the checkpoint is behind what was applied. A checkpoint with another topic id is of a deleted topic, and
    * says nothing about the offsets of this one.
    */
   async advance(statements: Statements, assignment: PartitionAssignment, nextOffset: bigint): Promise<boolean> {
@@ -162,22 +172,41 @@ export class Checkpoints {
       text:
         `update ${this.#table} set next_offset = $6, topic_id = $7, changed_at = now() ` +
         "where group_id = $1 and sink = $2 and topic = $3 and partition = $4 and fence = $5 " +
-        "and (next_offset is null or next_offset < $6 or topic_id <> $7)",
-      values: [...row, String(nextOffset), assignment.topicId ?? null],
+        "and (next_offset is null or next_offset < $6 or topic_id <> $7) and ($8::bigint is null or next_offset >= $8)",
+      values: [...row, String(nextOffset), assignment.topicId ?? null, claim.appliedTo === null ? null : String(claim.appliedTo)],
     });
     if (rowCount === 1) {
       return true;
     }
-    const own = await statements.query({
-      text: `select from ${this.#table} where group_id = $1 and sink = $2 and topic = $3 and partition = $4 and fence = $5`,
-      values: row,
+    const { rows } = await statements.query({
+      text: `select next_offset::text, fence::text from ${this.#table} where group_id = $1 and sink = $2 and topic = $3 and partition = $4`,
+      values: row.slice(0, 4),
     });
-    if (own.rowCount === 1) {
+    const { next_offset: found, fence = "0" } = rows[0] ?? {};
+    const isBehind = claim.appliedTo !== null && (typeof found !== "string" || BigInt(found) < claim.appliedTo);
+    if (BigInt(String(fence)) < BigInt(claim.fence) || (fence === claim.fence && isBehind)) {
+      throw checkpointLost(assignment, found, claim.appliedTo);
+    }
+    if (fence === claim.fence) {
       return false;
     }
     this.#claims.delete(assignment);
     throw new PostgresSinkError("fenced", `${placeOf(assignment)}: another member has claimed the partition since; nothing was written`);
   }
+}
+
+/**
+ * The database has lost what it had committed, because a standby that lagged has taken over. If the next batch moved the checkpoint on, the rows between
+ * would be lost for good.
+ */
+function checkpointLost(assignment: PartitionAssignment, found: unknown, appliedTo: bigint | null): PostgresSinkError {
+  const standsAt = typeof found === "string" ? `is at ${found}` : "is gone";
+  const known = appliedTo === null ? "this member has claimed the partition" : `everything below ${appliedTo} was applied`;
+  return new PostgresSinkError(
+    "checkpoint-lost",
+    `${placeOf(assignment)}: the checkpoint ${standsAt}, and ${known}: the database has lost what it had committed, as after a failover to a standby that ` +
+      "lagged. Nothing was written: start the consumer again, and it reads from the checkpoint on; with handlers beside the sink, set the group's offsets back first",
+  );
 }
 
 /** From its text: an application may let its pool make something else of JSON. */

@@ -11,6 +11,8 @@ export type PostgresSinkErrorCode =
   | "fenced"
   /** The partition was not claimed. */
   | "not-claimed"
+  /** The database has lost rows that it had committed: its checkpoint is behind them. Nothing was applied. */
+  | "checkpoint-lost"
   /** A change has no key, so nothing says which row it is. */
   | "key-missing"
   /** A row that the table does not have came without some of its columns, and their values are unknown. */
@@ -36,6 +38,7 @@ const retriable: Readonly<Record<PostgresSinkErrorCode, boolean>> = {
   "pg-missing": false,
   fenced: false,
   "not-claimed": false,
+  "checkpoint-lost": false,
   "key-missing": false,
   "row-incomplete": false,
   "schema-mismatch": false,

@@ -140,6 +140,7 @@ class RowSink implements PostgresSink {
       this.#forget(tables.map(({ target }) => target));
       throw error;
     }
+    this.#checkpoints.applied(assignment, nextOffset);
     if (news !== null) {
       this.#kept.set(assignment, news);
     }

@@ -64,7 +64,7 @@ describe("the kind of failure that an error is", () => {
     ...["key-missing", "schema-mismatch", "row-incomplete", "truncate-refused"].map(
       (code) => [`a sink that says ${code}`, errorWith({ code, retriable: false }), "poison"] as const,
     ),
-    ...["pg-missing", "not-claimed", "invalid-option"].map(
+    ...["pg-missing", "not-claimed", "checkpoint-lost", "invalid-option"].map(
       (code) => [`a sink that says ${code}`, errorWith({ code, retriable: false }), "permanent"] as const,
     ),
     ["an error of a handler's own that has such a code", errorWith({ code: "schema-mismatch" }), "unclear"],

@@ -97,6 +97,7 @@ const kindBySinkCode: Readonly<Record<string, FailureKind>> = {
   "invalid-option": "permanent",
   "pg-missing": "permanent",
   "not-claimed": "permanent",
+  "checkpoint-lost": "permanent",
   "key-missing": "poison",
   "row-incomplete": "poison",
   "schema-mismatch": "poison",
