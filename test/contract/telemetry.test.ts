@@ -187,6 +187,15 @@ describe("OpenTelemetry", () => {
     expect(spans.getFinishedSpans()[0]?.attributes["error.type"]).toBe(type);
   });
 
+  test("is told the name of a handler's error only if it is a word", async () => {
+    await consume({ telemetry: { opentelemetry }, failure: { retry: false } }, (consumer) =>
+      consumer.on("*", () => {
+        throw Object.assign(new Error("a secret"), { name: "the secret order 4711 is there already" });
+      }),
+    );
+    expect(spans.getFinishedSpans()[0]?.attributes["error.type"]).toBe("_OTHER");
+  });
+
   test("has no part in the span in which the consumer was started: it ends, and the consumer goes on", async () => {
     const tracer = opentelemetry.trace.getTracer("test");
     await tracer.startActiveSpan("bootstrap", async (bootstrap) => {

@@ -212,9 +212,8 @@ function markFailed(span: OpenTelemetrySpan, error: unknown): void {
   span.setAttribute("error.type", errorType(error));
 }
 
-/** A code is one word, as those of systems are. Anything else may hold a row, and would be a series of figures of its own for each row. */
+/** A code is one word, as those of systems are, and so is a name. Anything else may hold a row, and would be a series of figures of its own for each row. */
 function errorType(error: unknown): string {
-  const code = readText(error, "code");
-  const isWord = code !== undefined && /^[\w.:-]{1,64}$/.test(code);
-  return isWord ? code : isError(error) ? nameOf(error) : anyOther;
+  const words = [readText(error, "code"), isError(error) ? nameOf(error) : undefined];
+  return words.find((word) => word !== undefined && /^[\w.:-]{1,64}$/.test(word)) ?? anyOther;
 }
