@@ -143,6 +143,25 @@ describe("a sink", () => {
     expect(setup.broker.committed("g", "t", 0)).toBe(10n);
   });
 
+  test("beside handlers is named in the log if it misses records: the group was set forward, or its store has lost what it had", async () => {
+    const setup = brokerWith(orders);
+    setup.broker.commit({ groupId: "g", topic: "t", partition: 0, offset: 8n });
+    const [behind, level] = [new MemoryTables(), new MemoryTables()];
+    behind.checkpoints.set(0, 6n);
+    level.checkpoints.set(0, 8n);
+    const warnings: unknown[] = [];
+    const logger = { debug: () => {}, info: () => {}, error: () => {}, warn: (fields: object) => void warnings.push(fields) };
+    const consumer = join(setup, { logger })
+      .to(behind.sink(setup.clock, "behind"))
+      .to(level.sink(setup.clock, "level"))
+      .on("*", () => {});
+    stopAt(setup, consumer, 10n);
+    await setup.clock.run(consumer.run());
+    expect(behind.rows).toEqual(["8", "9"]);
+    expect(warnings).toContainEqual({ sink: "behind", topic: "t", partition: 0, checkpoint: 6n, offset: 8n });
+    expect(warnings).not.toContainEqual(expect.objectContaining({ sink: "level" }));
+  });
+
   test("does not have its checkpoint committed if it is behind another sink without one: that sink starts at the group's commit", async () => {
     const setup = brokerWith(orders);
     setup.broker.commit({ groupId: "g", topic: "t", partition: 0, offset: 8n });

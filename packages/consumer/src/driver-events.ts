@@ -28,6 +28,11 @@ export interface DriverEventsParts {
   readonly dispatcher: () => Dispatcher | undefined;
   /** Whether the partition starts here because the sinks have applied everything before. */
   readonly isAppliedTo: (assignment: PartitionAssignment, offset: bigint) => boolean;
+  /** The sinks whose checkpoints are below the offset at which the partition starts. */
+  readonly sinksBehind: (
+    assignment: PartitionAssignment,
+    offset: bigint,
+  ) => readonly { readonly sink: string; readonly checkpoint: bigint }[];
   /** Resolves when the consumer is connected, or will not be. */
   readonly connected: Promise<void>;
   /** Resolves when nothing is waited for any more. */
@@ -81,9 +86,19 @@ export class DriverEvents implements DriverSink {
   /**
    * What the sinks have applied is committed at once. A member that was killed between a sink's transaction and the commit has left the group's
    * offset below it, and what measures the group's lag outside would show that lag until the next record comes.
+   *
+   * With handlers, a partition starts at the group's offset, and that is never above a checkpoint by itself: somebody has set it forward, or a sink's
+   * store has lost what it had.
    */
   startsAt(assignment: PartitionAssignment, offset: bigint): void {
-    const { ledgers, isAppliedTo } = this.#parts;
+    const { ledgers, isAppliedTo, sinksBehind, options } = this.#parts;
+    for (const behind of sinksBehind(assignment, offset)) {
+      const { topic, partition } = assignment;
+      options.logger.warn(
+        { ...behind, topic, partition, offset },
+        "a sink misses the records between its checkpoint and the start of the partition",
+      );
+    }
     ledgers.startsAt(assignment, offset);
     if (isAppliedTo(assignment, offset)) {
       ledgers.continueAt(assignment, offset);

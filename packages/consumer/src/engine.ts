@@ -107,6 +107,7 @@ export class ConsumerEngine {
       phase: () => this.phase,
       dispatcher: () => this.#dispatcher,
       isAppliedTo: (assignment, offset) => this.#claims?.isAppliedTo(assignment, offset) === true,
+      sinksBehind: (assignment, offset) => this.#claims?.behind(assignment, offset) ?? [],
       connected: this.#connected.opened,
       closing: this.#closing.opened,
       drainedInTime: (drained) => this.#drainedInTime(drained),

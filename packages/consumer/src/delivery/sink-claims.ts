@@ -66,6 +66,14 @@ export class SinkClaims {
     return start !== null && !isOfAnotherTopic(start) && start.offset === offset;
   }
 
+  /** The sinks that miss records if the partition starts here, which is above their checkpoints. */
+  behind(assignment: PartitionAssignment, offset: bigint): readonly { readonly sink: string; readonly checkpoint: bigint }[] {
+    return this.#parts.sinks.flatMap((sink) => {
+      const checkpoint = this.checkpointOf(sink, assignment);
+      return checkpoint !== null && checkpoint < offset ? [{ sink: sink.name, checkpoint }] : [];
+    });
+  }
+
   /**
    * Resolves when no claim is under way. A partition is given up only then. Otherwise the claim could reach the sink after the next
    * owner's: it would fence that owner off, and nobody would write any more.
