@@ -66,6 +66,16 @@ describe.skipIf(process.platform !== "linux")("cdc-bench http", () => {
     expect(of("GET", "json", "identity")!.sentBytes).toBe(of("POST", "json", "identity")!.sentBytes);
   });
 
+  test("says that the published figures are of more rows", async () => {
+    const args = ["--methods", "get", "--formats", "json", "--encodings", "identity"];
+    const { code, stdout, stderr } = await http([...args, "--rows", "500", "--requests", "2"]);
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain("Published with 60,000 rows, here with 500: only the multiples can be compared.\n\nAs published");
+    const asPublished = await http([...args, "--requests", "1"]);
+    expect(asPublished.stdout).toContain("As published");
+    expect(asPublished.stdout).not.toContain("only the multiples");
+  });
+
   test("takes at least as long as the link needs", async () => {
     const args = ["--rows", "2000", "--requests", "2", "--methods", "get", "--formats", "json", "--encodings", "identity", "--json"];
     const { code, stdout, stderr } = await http([...args, "--link", "10mbit"]);

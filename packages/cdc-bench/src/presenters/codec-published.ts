@@ -40,7 +40,7 @@ export function publishedBlocks({ suite, mode, rows, codecs }: CodecSuite<Linked
       : [
           {
             kind: "paragraph",
-            text: `Published with ${formatCount(table.rows)} rows, here with ${formatCount(rows)}: only the multiples can be compared.`,
+            text: otherRowsText(table.rows, rows),
           },
         ];
   const first = table.codecs[0];
@@ -71,6 +71,11 @@ export function publishedBlocks({ suite, mode, rows, codecs }: CodecSuite<Linked
     ];
   });
   return blocks.length === 0 ? [] : [...paragraph, ...blocks];
+}
+
+/** What stands beside published figures if those here are of more rows or of fewer. */
+export function otherRowsText(publishedRows: number, rows: number): string {
+  return `Published with ${formatCount(publishedRows)} rows, here with ${formatCount(rows)}: only the multiples can be compared.`;
 }
 
 const publishedHead: readonly TableHead[] = [

@@ -1,16 +1,19 @@
 import { formatCount, formatDuration, formatLinkRate, formatRatio } from "../report/quantities.ts";
 import type { BenchResult } from "../result/bench-result.ts";
 import type { HttpResult, ResponseMeasure } from "../scenario/http/http-result.ts";
+import { httpDefaults } from "../scenario/http/defaults.ts";
 import { publishedResponses } from "../scenario/http/published.ts";
-import type { Cell, FigureCell, LineChart, ReportDocument, Section, StackedBars, Table, Winner } from "../presentation/document.ts";
+import type { Block, Cell, FigureCell, LineChart, ReportDocument, Section, StackedBars, Table, Winner } from "../presentation/document.ts";
+import { otherRowsText } from "./codec-published.ts";
 import { footOf } from "./foot.ts";
 
 /** The report of `http`: the published table, latencies, stages and winners, for each method. */
 export function presentHttp(result: BenchResult): ReportDocument {
   const { url, responses, aborted, settings } = result as HttpResult;
   const link = Number(settings["linkBitsPerSecond"] ?? 0);
+  const rows = url === null ? Number(settings["rows"]) : null;
   const details = [
-    url ?? `an API of ${formatCount(Number(settings["rows"]))} rows`,
+    url ?? `an API of ${formatCount(Number(rows))} rows`,
     `${String(settings["concurrency"])} at once`,
     settings["keepAlive"] === true ? "keep-alive" : "a connection for each request",
     ...(link > 0 ? [`over ${formatLinkRate(link)}`] : []),
@@ -20,11 +23,12 @@ export function presentHttp(result: BenchResult): ReportDocument {
     title: "Requests of an API",
     subtitle: details.join(", "),
     isPartial: aborted,
-    sections: [...methods.flatMap((found) => (found.length === 0 ? [] : sectionsOf(found, url === null))), ...footOf(result)],
+    sections: [...methods.flatMap((found) => (found.length === 0 ? [] : sectionsOf(found, rows))), ...footOf(result)],
   };
 }
 
-function sectionsOf(responses: readonly ResponseMeasure[], isOwnApi: boolean): readonly Section[] {
+/** `rows`: of our own API; null for another one, whose rows are not those that were published. */
+function sectionsOf(responses: readonly ResponseMeasure[], rows: number | null): readonly Section[] {
   const method = responses[0]?.method ?? "GET";
   const what = method === "GET" ? "GET: the API answers with rows" : "POST: the API takes rows";
   return [
@@ -32,7 +36,7 @@ function sectionsOf(responses: readonly ResponseMeasure[], isOwnApi: boolean): r
       title: what,
       blocks: [
         mainTable(responses),
-        ...(method === "GET" && isOwnApi ? [publishedTable(responses)] : []),
+        ...(method === "GET" && rows !== null ? publishedBlocks(responses, rows) : []),
         latencyTable(responses),
         stagesOf(responses),
         curveOf(responses),
@@ -69,6 +73,11 @@ function mainTable(responses: readonly ResponseMeasure[]): Table {
       kilobytesCell(response.plainBytes),
     ]),
   };
+}
+
+function publishedBlocks(responses: readonly ResponseMeasure[], rows: number): readonly Block[] {
+  const table = publishedTable(responses);
+  return rows === httpDefaults.rows ? [table] : [{ kind: "paragraph", text: otherRowsText(httpDefaults.rows, rows) }, table];
 }
 
 function publishedTable(responses: readonly ResponseMeasure[]): Table {
