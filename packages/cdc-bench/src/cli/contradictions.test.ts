@@ -93,6 +93,14 @@ test.each([
     ["--compression", "--via postgres"],
   ],
   [
+    ["sweep", ...brokers, "--topics", "t", "-n", "1000"],
+    ["--events", "--topics"],
+  ],
+  [
+    ["sweep", ...brokers, "--topics", "t", "--compression", "gzip"],
+    ["--compression", "--topics"],
+  ],
+  [
     ["run", ...brokers, "--topics", "t", "--json", "--output-format", "markdown"],
     ["--output-format", "--json"],
   ],

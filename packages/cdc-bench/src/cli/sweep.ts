@@ -12,6 +12,7 @@ import {
 } from "./catch-up-options.ts";
 import { addDemandFlags, type DemandFlags } from "./demand-options.ts";
 import { addCleanFlag, type CleanFlag } from "./leftover-options.ts";
+import { refuseBeside } from "./lone-flags.ts";
 import { collectNames, parseCount, parseDurationMs } from "./option-values.ts";
 import { addProfileFlags, type ProfileFlags } from "./profile-options.ts";
 import { addResultFlags, type ResultFlags } from "./result-options.ts";
@@ -50,6 +51,7 @@ export function addSweep(program: Command, terminal: Terminal, settle: (code: Ex
     .option("--work <time>", "how long each call of the handler waits, as for a database", parseDurationMs)
     .option("--point-time <time>", "no setting is measured for longer at a time", parseDurationMs, 5_000)
     .option("--time-limit <time>", "what is not measured by then is left out", parseDurationMs, 300_000);
+  refuseBeside(command, ["--events", "--partitions", "--writers", "--format", "--compression", "--seed"], "--topics");
   addCleanFlag(addProfileFlags(addResultFlags(addDemandFlags(addProxyFlags(addTuningFlags(addBacklogFlags(command))))))).action(
     async (flags: SweepFlags) => {
       const { sweep } = await import("./actions/sweep.ts");
