@@ -23,6 +23,7 @@ test("a recreated topic says to set failure.lostRange only if topic ids let the 
   const withoutIds = lostRangeError(makeError, { ...lost, recreated: { from: null, to: null } }, "g").message;
   expect([withIds, withoutIds].map((message) => message.includes("failure.lostRange"))).toEqual([true, false]);
   expect(withoutIds).toContain("is one of the old topic. To decide by hand, set the group's offset");
+  expect([withIds, withoutIds].map((message) => message.includes("copied from another cluster"))).toEqual([true, false]);
 });
 
 test.each([

@@ -122,7 +122,11 @@ function recreatedError(makeError: MakeDriverError, lost: LostRange, groupId: st
   const { topic, partition, firstMissing } = lost;
   const ids = to === null ? "" : ` (its id was ${from}, and is ${to})`;
   // Without topic ids the consumer halts whatever `lostRange` is, so the message must not advise to set it.
-  const choice = to === null ? "" : 'With failure.lostRange "earliest" the consumer reads the new topic from its start. ';
+  const choice =
+    to === null
+      ? ""
+      : 'With failure.lostRange "earliest" the consumer reads the new topic from its start. If the commit was copied from another cluster, as MirrorMaker does it, ' +
+        "commit it again without its metadata (kafka-consumer-groups --reset-offsets --to-current). ";
   return makeError(
     "topic-recreated",
     `${topic}[${partition}]: the topic was deleted and created again${ids}, and offset ${firstMissing}, the position of group ${groupId} or of one of its sinks, is one of the old topic. ${choice}To decide by hand, set the group's offset (kafka-consumer-groups --reset-offsets), and delete the sink's checkpoint of the topic`,
