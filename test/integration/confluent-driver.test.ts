@@ -1,6 +1,7 @@
 import { setTimeout as pass } from "node:timers/promises";
 import { confluent, type ConfluentOptions, isConfluentDriverError } from "@cdckit/confluent";
-import { createConsumer, type DriverSession, silentLogger } from "@cdckit/consumer";
+import { createConsumer, type DriverSession, type KafkaDriver, silentLogger } from "@cdckit/consumer";
+import { kafkajs } from "@cdckit/kafkajs";
 import { ProbeSink } from "@cdckit/testkit";
 import { Kafka, logLevel } from "kafkajs";
 import { expect, test } from "vitest";
@@ -81,6 +82,44 @@ await describeWithConfluent("the driver for Confluent's client on a real broker"
     // It is paused some twenty times. Each pause took 0.7 to 1 s before the broker was asked something after it: 16 s and more in all.
     expect(performance.now() - firstAtMs).toBeLessThan(8_000);
   });
+
+  test.concurrent.each([
+    ["the driver for kafkajs has written is known to this one", kafkajs({ brokers: [kafka.brokers] }), confluent(fast)],
+    ["this driver has written is known to the one for kafkajs", confluent(fast), kafkajs({ brokers: [kafka.brokers] })],
+  ])("a topic's id in a commit that %s: a recreated topic is not skipped", async (_what, writer, reader) => {
+    const topic = await topicOf(1);
+    await produceLines(kafka, { topic, compression: "none", lines: ["0", "1", "2"] });
+    const group = uniqueName("group");
+    expect(await handled(writer, topic, group, 3)).toEqual([0, 1, 2]);
+    const admin = client.admin();
+    await admin.connect();
+    const [committed] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
+    await admin.disconnect();
+    const metadata = (committed?.partitions[0]?.metadata ?? "").replace(/topic=.{22}/, `topic=${"A".repeat(22)}`);
+    expect(metadata).toContain("topic=AAAA");
+
+    const other = uniqueName("group");
+    const member = client.consumer({ groupId: other });
+    await member.connect();
+    await member.subscribe({ topics: [topic], fromBeginning: true });
+    await new Promise<void>((resolve) => void member.run({ autoCommit: false, eachMessage: async () => resolve() }));
+    await member.commitOffsets([{ topic, partition: 0, offset: "1", metadata }]);
+    await member.disconnect();
+    await expect(handled(reader, topic, other, 1)).rejects.toMatchObject({ code: "topic-recreated" });
+    await produceLines(kafka, { topic, compression: "none", lines: ["3"] });
+    expect(await handled(reader, topic, group, 1)).toEqual([3]);
+  });
+
+  /** The offsets that a consumer handles until there are so many. */
+  async function handled(driver: KafkaDriver, topic: string, groupId: string, count: number): Promise<readonly number[]> {
+    const options = { driver, groupId, topics: [topic], decoder: plainDecoder, signals: false, logger: silentLogger };
+    const offsets: number[] = [];
+    const consumer = createConsumer(options).on("*", ({ record: { offset } }) => {
+      if (offsets.push(Number(offset)) === count) void consumer.stop();
+    });
+    await consumer.run();
+    return offsets;
+  }
 
   test.concurrent("empty bytes and missing ones are written as what they are", async () => {
     const topic = await topicOf(1);

@@ -23,6 +23,17 @@ test("a topic id is written and read back", () => {
   expect(originOf(commitMetadata({ ...place, topicId }, 5n))).toEqual({ topicId, landmark: null });
 });
 
+test("what a commit says survives Confluent's client, which writes a zero after it and cuts the last character off what others have written", () => {
+  const topicId = "AbC-_1234567890abcdefg";
+  for (const assignment of [{ ...place, topicId }, assignmentThatRead([0, 9])]) {
+    const metadata = commitMetadata(assignment, 10n) ?? "";
+    for (const read of [`${metadata}\0`, metadata.slice(0, -1)]) {
+      expect(originOf(read)).toEqual(originOf(metadata));
+    }
+  }
+  expect(originOf(commitMetadata(assignmentThatRead([0, 9]), 10n)).landmark).not.toBeNull();
+});
+
 test("without a topic id, the last record known before the offset is", () => {
   const assignment = assignmentThatRead([0, 9], [10, 19]);
   const landmarks = [1n, 10n, 15n, 20n].map((offset) => originOf(commitMetadata(assignment, offset)).landmark);
@@ -34,7 +45,7 @@ test("without a topic id, the last record known before the offset is", () => {
 test("a look at what was fetched does not take the record from the commits of what is handled", () => {
   const assignment = assignmentThatRead([0, 2_999]);
   expect(landmarkBefore(assignment, 3_000n)?.offset).toBe(2_999n);
-  expect(commitMetadata(assignment, 1_501n)).toBe("cdckit/1 after=0:1000:3");
+  expect(commitMetadata(assignment, 1_501n)).toBe("cdckit/1 after=0:1000:3;");
 });
 
 test.each([null, undefined, "", "cdckit/1 topic=short", "cdckit/2 topic=AbC-_1234567890abcdefg", "cdckit/1 after=1:2", "x".repeat(4_096)])(

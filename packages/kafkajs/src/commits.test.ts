@@ -49,5 +49,5 @@ test("the commit of a partition that is still starting waits for its topic's id"
     held.isStarting = false;
   });
   await commits.commit([{ assignment, offset: 7n }]);
-  expect(sent).toEqual([`first: 7 of cdckit/1 topic=${"A".repeat(22)}`]);
+  expect(sent).toEqual([`first: 7 of cdckit/1 topic=${"A".repeat(22)};`]);
 });
