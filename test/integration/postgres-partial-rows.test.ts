@@ -99,6 +99,21 @@ describe.each([
       expect((await rows()).map(({ id, body }) => `${String(id)}${String(body)}`).join(" ")).toBe(expected);
     });
 
+    test("of a row that refers to itself changes both at once, and an equal key of another form is no other row", async () => {
+      await pool.query(
+        "create table copy.orders (id numeric primary key, parent numeric references copy.orders, n int, body text not null)",
+      );
+      const sink = postgres({ pool: pool as never, schema: "copy" });
+      await sink.claim("g", [partition]);
+      const events = await eventsOf(
+        insert({ id: "1.0", parent: "1.0", n: 1, body: "a" }),
+        update({ id: "2.0", parent: "2.0" }, { id: "1.0" }),
+        update({ id: "2.00", n: 2 }, { id: "2.0" }),
+      );
+      await sink.apply({ assignment: partition, events, nextOffset: 3n });
+      expect((await pool.query("select * from copy.orders")).rows).toEqual([{ id: "2.00", parent: "2.0", n: 2, body: "a" }]);
+    });
+
     test("writes over a row that has the new key already: changes come again with Kafka's own offsets", async () => {
       await sinkOf();
       const sink = postgres({ pool: pool as never, schema: "copy", delivery: "at-least-once" });

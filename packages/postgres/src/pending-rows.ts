@@ -16,8 +16,8 @@ export interface PendingRow {
   readonly isNew: boolean;
   /** The source has updated a row, which the table should have. Of the columns that it leaves out, the table has the values. */
   readonly isUpdate?: boolean;
-  /** The row is not deleted: one event has given it this key, and columns that the event leaves out stay. Asked in a sequence alone. */
-  readonly movedTo?: Columns;
+  /** One event has given the row another key, and this is the one that it had. Columns that the event leaves out stay. Asked in a sequence alone. */
+  readonly movedFrom?: Columns;
   /** The key's row of before was deleted in this batch, and goes first: what it has in columns that the new row lacks is not the new row's. */
   readonly isReplaced?: boolean;
 }
@@ -131,12 +131,9 @@ function add(event: CdcEvent, table: TableName, open: OpenTable): void {
         return;
       }
       const isUpdate = event.op === "update";
-      const moved = isUpdate ? movedFrom(event.before, key) : null;
-      if (moved !== null) {
-        open.hasMoves = true;
-        put(open, { key: moved, row: null, isNew: false, movedTo: key });
-      }
-      put(open, { key, row: event.after, isNew: !isUpdate, isUpdate });
+      const movedFrom = isUpdate ? oldKeyOf(event.before, key) : null;
+      open.hasMoves ||= movedFrom !== null;
+      put(open, { key, row: event.after, isNew: !isUpdate, isUpdate, ...(movedFrom === null ? {} : { movedFrom }) });
       return;
     }
     case "row":
@@ -172,7 +169,7 @@ function put({ rows, isSequence }: OpenTable, pending: PendingRow): void {
 }
 
 /** The old key of a row whose key has changed, for systems that write one event for the change and not two. */
-function movedFrom(before: Columns | null, key: Columns): Columns | null {
+function oldKeyOf(before: Columns | null, key: Columns): Columns | null {
   if (before === null) {
     return null;
   }

@@ -6,7 +6,8 @@ import type { TableColumn, TableColumns, Target } from "./table-columns.ts";
 
 /**
  * `update`: rows of the table with some columns UNAVAILABLE. `insert-without`: such rows that the table cannot have yet. `partial`: updated rows that
- * lack columns of the table. They need not be the source's columns, so a row that is not there is inserted. `move`: a row that gets another key.
+ * lack columns of the table. They need not be the source's columns, so a row that is not there is inserted. `move`: a row that gets another key,
+ * the only one of its group.
  */
 type Kind = "move" | "delete" | "upsert" | "update" | "insert-without" | "partial";
 
@@ -22,39 +23,40 @@ export interface RowGroup {
    * those that it lacks, because they are null in every row.
    */
   readonly names: readonly string[];
-  /** Of a move the old key and the new one. */
   readonly rows: Columns[];
+  /** Of a move the key that the row had. */
+  readonly oldKey?: Columns;
 }
 
 /**
- * Deletes come first: a row may have been deleted to make room for another one under a unique index. If a row gets another key that the table has
- * already, it is not moved, and is deleted after that.
+ * Deletes come first: a row may have been deleted to make room for another one under a unique index. A move is before them, and the other groups of its
+ * row are for a table that has no such row, or one of the new key: they delete the old row, and write the new one.
  */
 export function groupsOf(target: Target, rows: readonly PendingRow[], columns: TableColumns): readonly RowGroup[] {
   const groups = new Map<string, RowGroup>();
   const written = [...columns.values()].filter(({ isGenerated }) => !isGenerated).length;
-  for (const { key, row, isNew, isUpdate, isReplaced, movedTo } of rows) {
+  for (const { key, row, isNew, isUpdate, isReplaced, movedFrom } of rows) {
     const keyNames = Object.keys(key);
     checkKey(target, key, keyNames, columns);
-    if (movedTo !== undefined && keyNames.every((name) => isSettable(columns.get(name)) && movedTo[name] !== null)) {
-      put(groups, { kind: "move", keyNames, names: [] }, key);
-      put(groups, { kind: "move", keyNames, names: [] }, movedTo);
-    }
     if (row === null || isReplaced === true) {
       put(groups, { kind: "delete", keyNames, names: [] }, key);
     }
     if (row !== null) {
       const all = withKey(row, key, keyNames);
       const { names, isComplete } = writtenOf(target, all, columns);
+      if (movedFrom !== undefined) {
+        if (keyNames.every((name) => isSettable(columns.get(name)) && key[name] !== null)) {
+          put(groups, { kind: "move", keyNames, names, oldKey: movedFrom }, all);
+        }
+        put(groups, { kind: "delete", keyNames, names: [] }, movedFrom);
+      }
       const complete = isUpdate === true && names.length < written ? "partial" : "upsert";
       put(groups, { kind: isComplete ? complete : isNew ? "insert-without" : "update", keyNames, names }, all);
     }
   }
-  return [...groups.values()].sort((a, b) => Number(goesFirst(b)) - Number(goesFirst(a)));
-}
-
-function goesFirst({ kind }: RowGroup): boolean {
-  return kind === "move" || kind === "delete";
+  const order: readonly Kind[] = ["move", "delete"];
+  const placeOf = ({ kind }: RowGroup): number => (order.includes(kind) ? order.indexOf(kind) : order.length);
+  return [...groups.values()].sort((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** Whether an update may set the column. */
@@ -62,7 +64,7 @@ function isSettable(column: TableColumn | undefined): boolean {
   return column?.isGenerated === false && !column.isIdentity;
 }
 
-function put(groups: Map<string, RowGroup>, shape: Pick<RowGroup, "kind" | "keyNames" | "names">, row: Columns): void {
+function put(groups: Map<string, RowGroup>, shape: Pick<RowGroup, "kind" | "keyNames" | "names" | "oldKey">, row: Columns): void {
   const { kind, keyNames, names } = shape;
   const nullKeys = keyNames.filter((name) => row[name] === null);
   const id = JSON.stringify([kind, keyNames, nullKeys, names]);

@@ -30,26 +30,33 @@ export async function writeRows(
   const groups = groupsOf(target, rows, columns);
   await checkNullKeys(statements, target, groups);
   for (const group of groups) {
-    await writeGroup(statements, target, columns, group, options);
+    const isMoved = await writeGroup(statements, target, columns, group, options);
+    if (isMoved) {
+      return; // with its other columns: the row is the only one
+    }
   }
 }
 
+/** Whether it was a move, and the row has moved. */
 async function writeGroup(
   statements: Statements,
   target: Target,
   columns: TableColumns,
   group: RowGroup,
   options: WriteOptions,
-): Promise<void> {
-  const { kind, keyNames, names, rows: sameShape } = group;
+): Promise<boolean> {
+  const { kind, keyNames, names, rows: sameShape, oldKey } = group;
+  let isMoved = false;
   switch (kind) {
-    case "move":
-      await send(
-        [...keyNames, ...keyNames],
-        moveText(target, keyNames, columns),
-        sameShape.flatMap((key) => arraysOf(target, keyNames, [key], columns)),
-      );
+    case "move": {
+      const set = settable(names, keyNames, columns);
+      const { rowCount } = await send([...keyNames, ...keyNames, ...set], moveText(target, keyNames, set, columns), [
+        ...arraysOf(target, keyNames, oldKey === undefined ? [] : [oldKey], columns),
+        ...arraysOf(target, [...keyNames, ...set], sameShape, columns),
+      ]);
+      isMoved = rowCount !== 0;
       break;
+    }
     case "delete":
       await send(keyNames, deleteText(target, group, columns));
       break;
@@ -66,6 +73,7 @@ async function writeGroup(
       }
     }
   }
+  return isMoved;
 
   /** The columns are those that the text names, in its order. What writes rows writes none if the table was altered. */
   async function send(
@@ -173,16 +181,20 @@ function updateText(target: Target, group: RowGroup, set: readonly string[], col
   return `update ${quoteTable(target)} as t set ${changes} from ${unnested(names)} where ${sameKey(group, columns)} and ${isAsRemembered(target, columns)}`;
 }
 
-/** If the table has a row of the new key, the changes come again: that row is what has become of this one. */
-function moveText(target: Target, keyNames: readonly string[], columns: TableColumns): string {
-  const both = [...keyNames, ...keyNames];
-  const types = typed(both, columns);
-  const moved = types.slice(keyNames.length);
+/**
+ * If the table has another row of the new key, the changes come again: that row is what has become of this one. All columns are set at once, because
+ * constraints may tie them to the key: a row that refers to itself still does.
+ */
+function moveText(target: Target, keyNames: readonly string[], set: readonly string[], columns: TableColumns): string {
+  const names = [...keyNames, ...keyNames, ...set];
+  const types = typed(names, columns);
+  const changed = types.slice(keyNames.length);
   const keyIs = (row: string, values: readonly string[]): string =>
     keyNames.map((name, i) => `${row}.${quoteName(name)} = ${values[i]}`).join(" and ");
   return (
-    `update ${quoteTable(target)} as t set ${keyNames.map((name, i) => `${quoteName(name)} = ${moved[i]}`).join(", ")} from ${unnested(both)} ` +
-    `where ${keyIs("t", types)} and not exists (select from ${quoteTable(target)} as o where ${keyIs("o", moved)}) and ${isAsRemembered(target, columns)}`
+    `update ${quoteTable(target)} as t set ${[...keyNames, ...set].map((name, i) => `${quoteName(name)} = ${changed[i]}`).join(", ")} ` +
+    `from ${unnested(names)} where ${keyIs("t", types)} and not exists (select from ${quoteTable(target)} as o where ${keyIs("o", changed)} ` +
+    `and not (${keyIs("o", types)})) and ${isAsRemembered(target, columns)}`
   );
 }
 
