@@ -270,6 +270,29 @@ test("a row may be deleted after the rows of its table that referred to it have 
   ]);
 });
 
+test.each<[string, (...events: CdcEvent[]) => readonly CdcEvent[]]>([
+  ["as the last states of its rows refuse it", (...events) => events],
+  [
+    "at once, because a row gets another key",
+    (...events) => [{ ...change("update", { id: 3 }, { id: 3 }), before: { id: 2 } } as CdcEvent, ...events],
+  ],
+])("tables of one topic that refer to each other are written in the order of their changes, %s", async (_, changesOf) => {
+  const sink = await sinkOf("id int primary key");
+  await pool.query("create table copy.orders (id int primary key, owner int references copy.users)");
+  await pool.query("insert into copy.users values (1), (2); insert into copy.orders values (1, 1)");
+  const order = (op: string, id: number, after: Columns | null): CdcEvent =>
+    ({ ...change(op, { id }, after), table: { schema: "public", name: "orders" } }) as CdcEvent;
+  const events = changesOf(
+    change("create", { id: 5 }, { id: 5 }),
+    order("update", 1, { id: 1, owner: 5 }),
+    change("delete", { id: 1 }, null),
+    order("create", 2, { id: 2, owner: 5 }),
+    order("delete", 1, null),
+  );
+  await apply(sink, BigInt(events.length), ...events);
+  expect(await rows("select id, owner from copy.orders")).toEqual([{ id: 2, owner: 5 }]);
+});
+
 test("a key whose type has its operators in a schema that is not searched is refused with what to change", async () => {
   await pool.query("create schema if not exists extensions; create extension if not exists ltree schema extensions");
   const sink = await sinkOf("k extensions.ltree primary key");

@@ -25,7 +25,7 @@ export interface PendingRow {
 /** Changes to one table, only the last of each row, or every one. If the table was truncated among them, it is emptied first. */
 export interface PendingTable {
   readonly target: Target;
-  /** Every change since the truncate, in the order in which they came. Otherwise only the last of each row, at the place of its first one. */
+  /** Every change since the truncate up to one of another table, in the order in which they came. Otherwise only the last of each row, at the place of its first one. */
   readonly isSequence: boolean;
   /** The source tables of the changes, by their names. That of a tombstone is not among them: it is only what its topic is called. */
   readonly sources: ReadonlyMap<string, TableName>;
@@ -55,8 +55,8 @@ export interface PendingOptions {
 }
 
 /**
- * Reduces events to the last state of each row, by table, in the order in which tables first appear. Tables are told apart by their target,
- * not by their source: the source table of a tombstone is known only by the name of its topic, which may be another name.
+ * Reduces events to the last state of each row, by table, in the order in which tables first appear. In a sequence, a table appears again after each change
+ * of another one: its rows may refer to those. Tables are told apart by their target, not by their source: the source table of a tombstone is known only by the name of its topic, which may be another name.
  */
 export function pendingTables(
   { assignment, events, leftOut }: SinkBatch,
@@ -64,14 +64,16 @@ export function pendingTables(
   topics: TopicTables,
   { isSequence, ignoresTruncates }: PendingOptions,
 ): readonly PendingTable[] {
-  const tables = new Map<string, OpenTable>();
+  const tables: OpenTable[] = [];
+  const latest = new Map<string, OpenTable>();
   const openOf = (target: Target): OpenTable => {
     const name = quoteTable(target);
-    let open = tables.get(name);
-    if (open === undefined) {
+    let open = latest.get(name);
+    if (open === undefined || (isSequence && open !== tables.at(-1))) {
       checkTableName(target);
       open = { target, isSequence, sources: new Map(), isTruncated: false, hasMoves: false, guessedBy: null, rows: new Map() };
-      tables.set(name, open);
+      latest.set(name, open);
+      tables.push(open);
     }
     return open;
   };
@@ -103,7 +105,7 @@ export function pendingTables(
     open.sources.set(sourceName(event.table), event.table);
     add(event, event.table, open);
   }
-  return [...tables.values()].map(({ rows, ...table }) => ({ ...table, rows: [...rows.values()] }));
+  return tables.map(({ rows, ...table }) => ({ ...table, rows: [...rows.values()] }));
 }
 
 /** After a delete it changes nothing. In a compacted topic of rows it is the delete itself. */
