@@ -1,6 +1,6 @@
 import { type ConsumerOptions, silentLogger } from "@cdckit/consumer";
 import { memory } from "@cdckit/testkit";
-import { type DynamicModule, Injectable, Module, Scope } from "@nestjs/common";
+import { type DynamicModule, type INestApplicationContext, Injectable, Module, Scope } from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
 import { expect, test } from "vitest";
 import { CdcHandler, CdcModule, CdcService, type CdcSlot, closeWithConsumer, isNestCdcError } from "./index.ts";
@@ -50,14 +50,17 @@ test.each([
 
 test("a handler of a provider of the default scope is taken", async () => expect(await startError(handlersOf(Scope.DEFAULT))).toBeNull());
 
-test("who closes an app with its consumer listens to no signal any more after that", async () => {
+test.each<[string, (app: INestApplicationContext) => Promise<void>]>([
+  ["who closes an app with its consumer", (app) => app.get(CdcService).consumer.stop()],
+  ["who did not close the app, because its own code has", (app) => app.close()],
+])("%s listens to no signal any more after that", async (_, end) => {
   const before = process.listenerCount("SIGTERM");
   class App {}
   Module({ imports: [moduleOf()], providers: [handlersOf(Scope.DEFAULT)] })(App);
   const app = await NestFactory.createApplicationContext(App, { logger: false, abortOnError: false });
   closeWithConsumer(app);
   expect(process.listenerCount("SIGTERM")).toBe(before + 1);
-  await app.get(CdcService).consumer.stop(); // it has ended: the app closes
+  await end(app);
   await expect.poll(() => process.listenerCount("SIGTERM")).toBe(before);
 });
 

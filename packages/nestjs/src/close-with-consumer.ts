@@ -26,5 +26,8 @@ export function closeWithConsumer(app: INestApplicationContext): void {
       process.exitCode = 1;
     }
     close();
+    if (closing === undefined) {
+      forget(); // somebody else closes the app
+    }
   });
 }
