@@ -112,9 +112,9 @@ await describeWithConfluent("the driver for Confluent's client on a real broker"
 
   /** The offsets that a consumer handles until there are so many. */
   async function handled(driver: KafkaDriver, topic: string, groupId: string, count: number): Promise<readonly number[]> {
-    const options = { driver, groupId, topics: [topic], decoder: plainDecoder, signals: false, logger: silentLogger };
     const offsets: number[] = [];
-    const consumer = createConsumer(options).on("*", ({ record: { offset } }) => {
+    const consumer = createConsumer({ driver, groupId, topics: [topic], decoder: plainDecoder, signals: false, logger: silentLogger });
+    consumer.on("*", ({ record: { offset } }) => {
       if (offsets.push(Number(offset)) === count) void consumer.stop();
     });
     await consumer.run();
