@@ -374,6 +374,11 @@ await describeWithKafka("cdc-bench drain", ({ brokers }) => {
     expect(noBroker.stderr).toContain("127.0.0.1:1");
     const noSink = await cdcBench(["drain", "-b", brokers, "--to", "postgres"]);
     expect([noSink.code, noSink.stderr]).toEqual([2, expect.stringContaining("--sink-url postgres://")]);
+    const deadSink = await cdcBench([...small, "--to", "postgres", "--sink-url", "postgres://u@127.0.0.1:1/d"]);
+    expect(deadSink.code).toBe(3);
+    expect(deadSink.stderr).toContain("the database at 127.0.0.1:1 does not answer");
+    expect(deadSink.stderr).not.toContain("could not remove");
+    expect(await leftBehind()).toEqual([]);
     const wrongFault = await cdcBench(["drain", "-b", brokers, "--fault", "blackhole@9s..3s"]);
     expect([wrongFault.code, wrongFault.stderr]).toEqual([2, expect.stringContaining("later time last")]);
   });

@@ -76,12 +76,12 @@ async function openPostgres(
   const { postgresTarget } = await import("../catch-up/targets/postgres.ts");
   const schema = cluster.name(`${delivery}-${round}`).replaceAll("-", "_");
   const at = withoutLogin(sinkUrl);
-  await cluster.leftovers.making({ kind: "database-schema", name: schema, at });
-  for (const table of [backlogSource.table, "cdckit_checkpoints"]) {
-    await cluster.leftovers.making({ kind: "table", name: `${schema}.${table}`, at });
-  }
-  const database = await openDatabase(sinkUrl);
+  const database = await openDatabase(sinkUrl); // first: what is made nowhere would stay listed
   try {
+    await cluster.leftovers.making({ kind: "database-schema", name: schema, at });
+    for (const table of [backlogSource.table, "cdckit_checkpoints"]) {
+      await cluster.leftovers.making({ kind: "table", name: `${schema}.${table}`, at });
+    }
     await database.query(`create schema "${schema}"`);
   } finally {
     await database.close();

@@ -53,13 +53,13 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
   await connect.info();
   await requireRegistry(options.registry);
   const settings = await settingsOf(options, connect);
-  for (const thing of thingsOf(options, connector, slot, table)) {
-    await cluster.leftovers.making(thing);
-  }
   const databases: Database[] = [];
   try {
     for (let writer = 0; writer < options.writers; writer++) {
-      databases.push(await openDatabase(databaseUrl));
+      databases.push(await openDatabase(databaseUrl)); // first: what is made nowhere would stay listed
+    }
+    for (const thing of thingsOf(options, connector, slot, table)) {
+      await cluster.leftovers.making(thing);
     }
     for (const statement of createStatements("postgresql", table)) {
       await databases[0]?.query(statement);
