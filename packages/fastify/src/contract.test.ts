@@ -184,6 +184,27 @@ describe.each(Object.entries(majors))("with Fastify %s, the plugin", (version, f
     expect(ends).toEqual([expect.objectContaining({ message: "work was abandoned" })]);
   });
 
+  test("closes an app whose consumer ends before it listens, and after that its listen() has an answer", async () => {
+    const { app, closed, end } = await endingApp({});
+    app.addHook("onReady", async () => {
+      end();
+      await new Promise((resolve) => setImmediate(resolve)); // the consumer has ended, and the app is not ready
+    });
+    const ends = new Promise((resolve) => void app.server.once("close", resolve));
+    await app.listen({ port: 0, host: "localhost" }); // the name is looked up before the app listens
+    await Promise.all([closed, ends]);
+  });
+
+  test("ends the server of an app that listens after it was closed, because its consumer had ended", async () => {
+    const { app, closed, end } = await endingApp({});
+    await app.ready();
+    end();
+    await closed;
+    const ends = new Promise((resolve) => void app.server.once("close", resolve));
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    await ends;
+  });
+
   test("closes the app when a signal has stopped the consumer", async () => {
     const { consumer } = parts();
     const handled = new Promise((resolve) => void consumer.on("*", resolve));

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunnableConsumer } from "@cdckit/consumer";
 import type { FastifyInstance } from "fastify";
+import { Listening } from "./listening.ts";
 import { type FastifyCdcOptions, resolveFastifyCdcOptions, type ResolvedFastifyCdcOptions } from "./options.ts";
 
 declare module "fastify" {
@@ -20,11 +21,12 @@ export async function fastifyCdc(app: FastifyInstance, options: FastifyCdcOption
   app.decorate(name, consumer);
   addRoutes(app, resolved);
   let isClosing = false;
+  const listening = new Listening(app);
   app.addHook("onReady", async () => {
     const running = consumer.run();
     void running.then(
-      () => ended(app, resolved, null, isClosing),
-      (error: Error) => ended(app, resolved, error, isClosing),
+      () => ended(app, resolved, null, isClosing, listening),
+      (error: Error) => ended(app, resolved, error, isClosing, listening),
     );
     if (resolved.closeApp) {
       // Rejects if the start is refused at once: the app closes already, and a listen() that began now would never end.
@@ -61,7 +63,13 @@ function addRoutes(app: FastifyInstance, { consumer, livePath, readyPath, metric
   }
 }
 
-function ended(app: FastifyInstance, resolved: ResolvedFastifyCdcOptions, error: Error | null, isClosing: boolean): void {
+function ended(
+  app: FastifyInstance,
+  resolved: ResolvedFastifyCdcOptions,
+  error: Error | null,
+  isClosing: boolean,
+  listening: Listening,
+): void {
   if (error !== null) {
     app.log.error({ err: error }, "the consumer has halted");
   }
@@ -70,7 +78,7 @@ function ended(app: FastifyInstance, resolved: ResolvedFastifyCdcOptions, error:
     void tellEnd(app, resolved, error); // not waited for: an app whose onEnd hangs closes, too
   }
   if (!isClosing && resolved.closeApp) {
-    void close(app);
+    void close(app, listening);
   }
 }
 
@@ -84,9 +92,10 @@ async function tellEnd(app: FastifyInstance, { onEnd }: ResolvedFastifyCdcOption
 }
 
 /** Never rejects, for the same reason. What fails here is another plugin's, such as its `onClose`. */
-async function close(app: FastifyInstance): Promise<void> {
+async function close(app: FastifyInstance, listening: Listening): Promise<void> {
   app.log.info("the app closes: its consumer has ended");
   try {
+    await listening.settled();
     await app.close();
   } catch (failure) {
     app.log.error({ err: failure }, "the app failed to close");
