@@ -101,6 +101,10 @@ test.each([
     ["--compression", "--topics"],
   ],
   [
+    ["roundtrip", "--via", "redis", "--redis", "redis://127.0.0.1:1", "--ssl"],
+    ["--ssl/--no-ssl goes with --via kafka", "--via redis"],
+  ],
+  [
     ["run", ...brokers, "--topics", "t", "--json", "--output-format", "markdown"],
     ["--output-format", "--json"],
   ],

@@ -65,9 +65,9 @@ function fileSource(flags: SourceFlags, file: string, env: Terminal["env"]): Fil
   if (flags.brokers !== undefined || flags.topics !== undefined) {
     throw new BenchError("usage", "--file and --brokers/--topics are two sources: give one of them.");
   }
-  const stray = brokerFlags.find(([name]) => flags[name] !== undefined);
+  const stray = givenBrokerFlag(flags);
   if (stray !== undefined) {
-    throw new BenchError("usage", `--file and ${stray[1]} do not go together: a recording is read without brokers.`);
+    throw new BenchError("usage", `--file and ${stray} do not go together: a recording is read without brokers.`);
   }
   if (flags.schemas !== undefined && flags.registry !== undefined) {
     throw new BenchError("usage", "--schemas and --registry are two sources of schemas: give one of them.");
@@ -77,6 +77,11 @@ function fileSource(flags: SourceFlags, file: string, env: Terminal["env"]): Fil
   }
   const registry = flags.schemas === undefined ? resolveRegistry(flags, env) : undefined;
   return { kind: "file", file, schemasFile: flags.schemas, registry };
+}
+
+/** The first flag of these that says how brokers are reached or read. */
+export function givenBrokerFlag(flags: SourceFlags): string | undefined {
+  return brokerFlags.find(([name]) => flags[name] !== undefined)?.[1];
 }
 
 const brokerFlags: readonly (readonly [keyof SourceFlags, string])[] = [

@@ -24,7 +24,7 @@ import type { Profiling } from "../../profile/profiling.ts";
 import { resolveRedis } from "../redis-options.ts";
 import { writeResult } from "../result-options.ts";
 import type { RoundtripFlags } from "../roundtrip.ts";
-import { requireCluster, resolveCluster } from "../resolve-source.ts";
+import { givenBrokerFlag, requireCluster, resolveCluster } from "../resolve-source.ts";
 
 /** What the result says it was measured with, beside kafkajs and avsc. */
 const peers = ["ajv", "protobufjs", "@msgpack/msgpack", "cborg"];
@@ -104,8 +104,9 @@ async function measure(
 
 function targetOf(flags: RoundtripFlags, env: Terminal["env"]): RoundtripTarget {
   if (flags.via !== "kafka") {
-    if (flags.brokers !== undefined) {
-      throw new BenchError("usage", `--brokers goes with --via kafka, not with --via ${flags.via}.`);
+    const stray = flags.brokers === undefined ? givenBrokerFlag(flags) : "--brokers";
+    if (stray !== undefined) {
+      throw new BenchError("usage", `${stray} goes with --via kafka, not with --via ${flags.via}.`);
     }
     return { via: flags.via, connection: null, redisUrl: resolveRedis(flags, env) };
   }
