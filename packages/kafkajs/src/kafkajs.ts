@@ -147,15 +147,7 @@ async function join(
     ...inTermsOfKafkaJs(tuning),
     heartbeatInterval: heartbeatInterval as unknown as number, // kafkajs compares it and adds it, and does nothing else with it
     allowAutoTopicCreation: false,
-    partitionAssigners: [
-      (config) => {
-        const { cluster } = config; // the consumer's own, which kafkajs gives to assigners alone
-        gateJoins(cluster, gate);
-        askedTopics.askedBy(cluster);
-        client.tap(cluster);
-        return client.assigner(config);
-      },
-    ],
+    partitionAssigners: [assignerOf(client, gate, askedTopics)],
     // A join that is under way when the session ends fails later. It must not bring the member back.
     retry: { restartOnFailure: async () => !session.isOver },
   });
@@ -186,6 +178,16 @@ async function join(
   return session;
 }
 
+/** kafkajs gives the consumer's own cluster to assigners alone. */
+function assignerOf({ assigner, tap }: Client, gate: JoinGate, askedTopics: AskedTopics): PartitionAssigner {
+  return (config) => {
+    gateJoins(config.cluster, gate);
+    askedTopics.askedBy(config.cluster);
+    tap(config.cluster);
+    return assigner(config);
+  };
+}
+
 function inTermsOfKafkaJs(tuning: ResolvedKafkaJsOptions["tuning"]): Omit<ConsumerConfig, "groupId"> {
   return {
     sessionTimeout: tuning.sessionTimeoutMs,
@@ -206,12 +208,12 @@ function clientOf(
 ): Client {
   const { client, tuning } = options;
   const producerOf = producersWith(module.Partitioners.DefaultPartitioner);
-  const assigner = module.PartitionAssigners.roundRobin;
   const topicsIn = (metadata: Buffer): readonly string[] => module.AssignerProtocol.MemberMetadata.decode(metadata)?.topics ?? [];
   const kept = new KeptFetches(options.largestMinFetchBytes);
+  const common = { topicsIn, kept, assigner: module.PartitionAssigners.roundRobin };
   if (client.kind === "own") {
     const tap = (cluster: Cluster): void => tapDecoders(cluster as unknown as TappedCluster, kept);
-    return { topicsIn, kept, assigner, tap, ...partsOfOwn(client.kafka, groupId, producerOf, tuning) };
+    return { ...common, tap, ...partsOfOwn(client.kafka, groupId, producerOf, tuning) };
   }
   const { connectTo, ...connection } = client.config;
   const { brokers, sasl } = connection;
@@ -253,10 +255,8 @@ function clientOf(
       const made = producerOf(kafka, producerConfig);
       return { ...made, producer: own.watched(made.producer), destroySockets };
     },
-    assigner,
+    ...common,
     tap: () => {},
-    topicsIn,
-    kept,
     brokers: names,
     connections,
     destroySockets: () => [connections, ofBrokerOffsets, ...ofProducers].forEach((each) => each.destroy()),
