@@ -45,10 +45,10 @@ export function groupsOf(target: Target, rows: readonly PendingRow[], columns: T
       const all = withKey(row, key, keyNames);
       const { names, isComplete } = writtenOf(target, all, columns);
       if (movedFrom !== undefined) {
-        if (keyNames.every((name) => isSettable(columns.get(name)) && key[name] !== null)) {
-          put(groups, { kind: "move", keyNames, names, oldKey: movedFrom }, all);
-        }
         put(groups, { kind: "delete", keyNames, names: [] }, movedFrom);
+      }
+      if (movedFrom !== undefined && keyNames.every((name) => isSettable(columns.get(name)) && key[name] !== null)) {
+        put(groups, { kind: "move", keyNames, names, oldKey: movedFrom }, all);
       }
       const complete = isUpdate === true && names.length < written ? "partial" : "upsert";
       put(groups, { kind: isComplete ? complete : isNew ? "insert-without" : "update", keyNames, names }, all);

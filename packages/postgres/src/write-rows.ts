@@ -46,7 +46,6 @@ async function writeGroup(
   options: WriteOptions,
 ): Promise<boolean> {
   const { kind, keyNames, names, rows: sameShape, oldKey } = group;
-  let isMoved = false;
   switch (kind) {
     case "move": {
       const set = settable(names, keyNames, columns);
@@ -54,8 +53,7 @@ async function writeGroup(
         ...arraysOf(target, keyNames, oldKey === undefined ? [] : [oldKey], columns),
         ...arraysOf(target, [...keyNames, ...set], sameShape, columns),
       ]);
-      isMoved = rowCount !== 0;
-      break;
+      return rowCount !== 0;
     }
     case "delete":
       await send(keyNames, deleteText(target, group, columns));
@@ -73,7 +71,7 @@ async function writeGroup(
       }
     }
   }
-  return isMoved;
+  return false;
 
   /** The columns are those that the text names, in its order. What writes rows writes none if the table was altered. */
   async function send(
