@@ -158,8 +158,8 @@ export class Checkpoints {
 
   /**
    * Moves the checkpoint, as the first statement of the transaction. False if the checkpoint is there already: the connection broke during a
-   * commit that PostgreSQL has carried out, and the same batch has come again. Throws if the checkpoint is behind what was applied. A checkpoint with another topic id is of a deleted topic, and
-   * says nothing about the offsets of this one.
+   * commit that PostgreSQL has carried out, and the same batch has come again. Throws if the checkpoint is behind what was applied. A checkpoint with
+   * another topic id is of a deleted topic, and says nothing about the offsets of this one.
    */
   async advance(statements: Statements, assignment: PartitionAssignment, nextOffset: bigint): Promise<boolean> {
     const claim = this.#claims.get(assignment);

@@ -25,7 +25,10 @@ export interface PendingRow {
 /** Changes to one table, only the last of each row, or every one. If the table was truncated among them, it is emptied first. */
 export interface PendingTable {
   readonly target: Target;
-  /** Every change since the truncate up to one of another table, in the order in which they came. Otherwise only the last of each row, at the place of its first one. */
+  /**
+   * Every change since the truncate up to one of another table, in the order in which they came. Otherwise only the last of each row, at the place of
+   * its first one.
+   */
   readonly isSequence: boolean;
   /** The source tables of the changes, by their names. That of a tombstone is not among them: it is only what its topic is called. */
   readonly sources: ReadonlyMap<string, TableName>;
@@ -55,8 +58,9 @@ export interface PendingOptions {
 }
 
 /**
- * Reduces events to the last state of each row, by table, in the order in which tables first appear. In a sequence, a table appears again after each change
- * of another one: its rows may refer to those. Tables are told apart by their target, not by their source: the source table of a tombstone is known only by the name of its topic, which may be another name.
+ * Reduces events to the last state of each row, by table, in the order in which tables first appear. In a sequence, a table appears again after each
+ * change of another one: its rows may refer to those. Tables are told apart by their target, not by their source: the source table of a tombstone is
+ * known only by the name of its topic, which may be another name.
  */
 export function pendingTables(
   { assignment, events, leftOut }: SinkBatch,
