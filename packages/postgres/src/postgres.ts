@@ -84,7 +84,8 @@ class RowSink implements PostgresSink {
   /**
    * Only the last state of each row is written, and rows of one form together. So a row may get a unique value before the row that had it has given
    * it up: 1 becomes "a" (as it was), 2 gives up "b", 1 becomes "b". No order of last states is free of this: two rows may swap their values over
-   * a third value. If rows are in each other's way, the transaction is rolled back, and every change is written in its own order. So it is at once if an event gives a row another key.
+   * a third value. If rows are in each other's way, the transaction is rolled back, and every change is written in its own order. If an event gives a row
+   * another key, that is done at once.
    *
    * If a table does not fit, what is remembered of it may be what it was: somebody has altered it meanwhile. The second attempt looks at it again.
    */
