@@ -490,6 +490,21 @@ describe("checkpoints", () => {
     await expect(apply(sink, 4n, created(4))).rejects.toThrow("the checkpoint is gone, and this member has claimed the partition");
   });
 
+  test("that are behind what a claim has found halt its member, also if a claim after the failover has the same fence", async () => {
+    const [before, member, owner] = [await claimed(), sinkOf(), sinkOf()];
+    await apply(before, 1n, created(1));
+    await apply(before, 2n, created(2));
+    const [assignment, later] = [{ ...partition }, { ...partition }];
+    expect(await member.claim("g", [assignment])).toMatchObject([{ offset: 2n }]);
+    await pool.query(
+      "begin; delete from copy.orders where id = 2; update copy.cdckit_checkpoints set next_offset = 1, fence = fence - 1; commit", // as it was on the standby
+    );
+    expect(await owner.claim("g", [later])).toMatchObject([{ offset: 1n }]);
+    await expect(member.apply({ assignment, events: [created(3)], nextOffset: 3n })).rejects.toMatchObject({ code: "checkpoint-lost" });
+    await owner.apply({ assignment: later, events: [created(2)], nextOffset: 2n });
+    expect(await rows()).toEqual([{ id: "1" }, { id: "2" }]);
+  });
+
   test("are of one group and one sink", async () => {
     const sink = await claimed();
     await apply(sink, 3n, created(1));

@@ -17,7 +17,7 @@ export interface CheckpointScope {
 export interface Claim {
   readonly groupId: string;
   readonly fence: string;
-  /** Up to which offset its batches are committed, as PostgreSQL has said. Null before the first. */
+  /** Up to which offset everything was applied, as the claim has found it or a commit has said since. Null if nothing of the topic was. */
   appliedTo: bigint | null;
 }
 
@@ -102,12 +102,14 @@ export class Checkpoints {
     for (const row of rows) {
       const assignment = byPlace.get(placeOf({ topic: String(row["topic"]), partition: Number(row["partition"]) }));
       if (assignment !== undefined) {
-        this.#claims.set(assignment, { groupId, fence: String(row["fence"]), appliedTo: null });
-        const isNew = row["next_offset"] === null;
-        facts.set(assignment, factsOf(row["topic_tables"]) ?? (isNew ? { rows: [], changes: [] } : null));
-        if (!isNew) {
-          const offset = BigInt(String(row["next_offset"]));
-          known.push(row["topic_id"] === null ? { assignment, offset } : { assignment, offset, topicId: String(row["topic_id"]) });
+        const offset = row["next_offset"] === null ? null : BigInt(String(row["next_offset"]));
+        const topicId = row["topic_id"] === null ? null : String(row["topic_id"]);
+        const isOfThisTopic = topicId === null || (assignment.topicId ?? topicId) === topicId;
+        // Not null: after a failover that has lost this claim, too, another one may have the same fence, and a lower checkpoint.
+        this.#claims.set(assignment, { groupId, fence: String(row["fence"]), appliedTo: isOfThisTopic ? offset : null });
+        facts.set(assignment, factsOf(row["topic_tables"]) ?? (offset === null ? { rows: [], changes: [] } : null));
+        if (offset !== null) {
+          known.push(topicId === null ? { assignment, offset } : { assignment, offset, topicId });
         }
       }
     }
