@@ -1,5 +1,6 @@
 import { chownSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { inspect } from "node:util";
 import { type CdcEvent, type Columns, DecodeError, UNAVAILABLE } from "@cdckit/decode";
 import { postgres, type PostgresClient, type PostgresOptions, type PostgresPool, type PostgresSink } from "@cdckit/postgres";
 import pg from "pg";
@@ -417,6 +418,32 @@ describe("trouble that is not PostgreSQL's", () => {
       const nameless = await claimed({ tableFor: () => named as never });
       await expect(apply(nameless, 1n, created(1))).rejects.toMatchObject({ code: "table-for-failed" });
     }
+  });
+
+  test("a state of a trigger's own that looks like a code of Node is a refusal, and no value is told", async () => {
+    const sink = await claimed({ create: false });
+    await pool.query(
+      "create table copy.orders (id bigint primary key, note text);" +
+        "create function copy.refuse() returns trigger language plpgsql as 'begin raise exception ''no %'', new.note using errcode = ''E0001''; end';" +
+        "create trigger refusing before insert on copy.orders for each row execute function copy.refuse()",
+    );
+    const error: unknown = await apply(sink, 1n, created(1, { note: "hunter2" })).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "rejected", retriable: false, cause: { code: "E0001" } });
+    expect(inspect(error)).not.toContain("hunter2");
+  });
+
+  test("a batch that is larger than a text can be is not tried for ever, and each of its rows can be written", async () => {
+    const sink = await claimed({ create: false });
+    await pool.query("create table copy.orders (id bigint primary key, note text)");
+    const note = "x".repeat(2 ** 20);
+    const large = Array.from({ length: 512 }, (_, id) => created(id, { note }));
+    await expect(apply(sink, 512n, ...large)).rejects.toMatchObject({
+      code: "rejected",
+      retriable: false,
+      message: expect.stringContaining("batch.maxBytes"),
+    });
+    await apply(sink, 1n, created(0, { note }));
+    expect(await rows("select id, length(note) from copy.orders")).toEqual([{ id: "0", length: 2 ** 20 }]);
   });
 
   test("a value that does not decode when it is read is the record's fault", async () => {

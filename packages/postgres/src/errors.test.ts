@@ -22,17 +22,27 @@ function databaseError(code: string): Error {
 }
 
 describe("what PostgreSQL refuses", () => {
-  test.each(["23514", "22P02", "40001", "42804"])("with %s is told by names and its code, wherever one looks for a value", (code) => {
-    const error = fromStatement(databaseError(code), "writing to orders");
-    const everything = inspect(error, { depth: null, showHidden: true }) + JSON.stringify(error.cause) + String(error.stack);
-    expect(everything).not.toContain("hunter2");
-    expect(error.cause).toBeInstanceOf(PostgresRefusal);
-    expect(error.cause).toMatchObject({ code, about: { table: "orders", column: "note", constraint: "orders_note_check" } });
-  });
+  test.each(["23514", "22P02", "40001", "42804", "E0001"])(
+    "with %s is told by names and its code, wherever one looks for a value",
+    (code) => {
+      const error = fromStatement(databaseError(code), "writing to orders");
+      const everything = inspect(error, { depth: null, showHidden: true }) + JSON.stringify(error.cause) + String(error.stack);
+      expect(everything).not.toContain("hunter2");
+      expect(error.cause).toBeInstanceOf(PostgresRefusal);
+      expect(error.cause).toMatchObject({ code, about: { table: "orders", column: "note", constraint: "orders_note_check" } });
+    },
+  );
 
   test("is rejected where the row is to blame, and unavailable where another attempt may go well", () => {
     expect(fromStatement(databaseError("23514"), "writing")).toMatchObject({ code: "rejected", retriable: false });
+    expect(fromStatement(databaseError("E0001"), "writing")).toMatchObject({ code: "rejected", retriable: false }); // of a trigger
     expect(fromStatement(databaseError("40001"), "writing")).toMatchObject({ code: "unavailable", retriable: true });
+  });
+
+  test("is not what pg cannot write down, which is as large when it is tried again", () => {
+    const error = new RangeError("Invalid string length");
+    expect(fromStatement(error, "writing")).toMatchObject({ code: "rejected", retriable: false, cause: error });
+    expect(fromStatement(error, "writing").message).toContain("batch.maxBytes");
   });
 
   test("says in its message which column and constraint it is about, which logs and health() show", () => {
@@ -45,7 +55,12 @@ describe("what PostgreSQL refuses", () => {
   test.each([
     ["55P03", "another session holds a lock"],
     ["57014", "statement_timeout"],
+    ["0A000", "a rule"],
+    ["53100", "disk is full"],
+    ["53200", "max_locks_per_transaction"],
     ["53300", "no connection left"],
+    ["57P01", "shuts down"],
+    ["57P03", "a standby that lets nobody in"],
     ["25006", "read-only"],
     ["25P03", "stood still"],
     ["42501", "lacks a right"],
@@ -71,6 +86,11 @@ describe("what PostgreSQL refuses", () => {
   test("says that the constraint over the key is deferrable, which no upsert can use", () => {
     const error = Object.assign(databaseError("55000"), { constraint: "orders_pkey" });
     expect(fromStatement(error, "writing").message).toContain('constraint "orders_pkey"), the constraint is deferrable');
+  });
+
+  test("says that nothing is written through a view, of which PostgreSQL names no constraint", () => {
+    const error = Object.assign(databaseError("55000"), { constraint: undefined });
+    expect(fromStatement(error, "writing").message).toContain("it is a view that PostgreSQL cannot write through");
   });
 
   test("says that a partitioned table has no partition for a row, of which PostgreSQL names no constraint", () => {

@@ -130,6 +130,13 @@ export function fromStatement(
     const refusal = state === null ? "there is no connection to be had" : `PostgreSQL refuses the connection (${state})`;
     return new PostgresSinkError("login-failed", `${what}: ${refusal}: ${advice}`, { cause });
   }
+  if (error instanceof RangeError) {
+    return new PostgresSinkError(
+      "rejected",
+      `${what}: what is written together is larger than JavaScript's longest text, which has 512 MB: give the sink less at a time (batch.maxBytes of to())`,
+      { cause: error },
+    );
+  }
   if (state === null) {
     const why = wordsOfClient(error);
     return new PostgresSinkError("unavailable", `${what}: PostgreSQL could not be reached${why}; the batch is tried again`, {
@@ -162,8 +169,9 @@ const noSuchText = "a text has the character U+0000, or one that the database's 
 /** What people would otherwise have to look up, by SQLSTATE: what they have to see to is not the sink's. */
 const reasons: Readonly<Record<string, string>> = {
   "0A000":
-    "something needs the table as it is: a view or a generated column the type of a column that is widened (alter it yourself), a foreign key the rows of a table that is truncated (drop it)",
-  [ofPooler]: "a pooler in between (PgBouncer) has no connection left, or does not reach the server: its log says why",
+    "something needs the table as it is: a view or a generated column the type of a column that is widened (alter it yourself), a foreign key the rows of a table that is truncated (drop it); or the table has a rule, which no upsert takes (write a trigger)",
+  [ofPooler]:
+    "a pooler in between (PgBouncer) has no connection left, does not reach the server, or has ended what took too long: its log says why",
   "22021": noSuchText,
   "22P05": noSuchText,
   "23502":
@@ -175,9 +183,13 @@ const reasons: Readonly<Record<string, string>> = {
     "a function or an operator is not found: if a column of the key has the type of an extension, add its schema to the role's search_path",
   "44000": "the row is not one of those that the view shows (with check option)",
   "42P10":
-    "the table has no primary key and no unique constraint over just the columns of the key: give it one, which it also needs if the primary key of the source's table has changed",
+    "the table has no primary key and no unique constraint over just the columns of the key: give it one, which it also needs if the primary key of the source's table has changed; foreign tables and materialized views can have none",
+  "53100": "the server's disk is full",
+  "53200": "the server has no memory left, or no place for another lock (max_locks_per_transaction)",
   "53300": "there is no connection left for this role, database or server",
   "55P03": "another session holds a lock: pg_blocking_pids() says which one blocks those that wait in pg_stat_activity",
+  "57P01": "it shuts down, or somebody has ended the session",
+  "57P03": "it starts, shuts down, or is a standby that lets nobody in",
   "57014": "statement_timeout, or somebody, has cancelled it: if it waited for a lock, pg_blocking_pids() says whose",
 };
 
@@ -186,9 +198,12 @@ function reasonByNames(state: string, { constraint }: PostgresRefusal["about"]):
   if (state === "23514" && constraint === undefined) {
     return "the table has no partition for a row (create it, or a default one), or is itself a partition, for other rows than this one";
   }
-  return state === notAccepting && constraint !== undefined
-    ? "the constraint is deferrable, and an upsert needs one over the key that is not"
-    : undefined;
+  if (state === notAccepting) {
+    return constraint === undefined
+      ? "it is a view that PostgreSQL cannot write through, or a table that is published without a replica identity"
+      : "the constraint is deferrable, and an upsert needs one over the key that is not";
+  }
+  return undefined;
 }
 
 function reasonOf(state: string, refusal?: PostgresRefusal): string {
@@ -272,10 +287,10 @@ function adviceIn(list: readonly (readonly [RegExp, string])[], message: unknown
   return list.find(([pattern]) => typeof message === "string" && pattern.test(message))?.[1] ?? null;
 }
 
-/** No SQLSTATE class begins with E. Codes of Node do, and `EPIPE` has five characters, too. */
+/** Codes of Node begin with E, and `EPIPE` has five characters, too. A trigger may raise any state, and what a server sends has a severity. */
 function sqlStateOf(error: unknown): string | null {
-  const { code } = (error ?? {}) as { readonly code?: unknown };
-  return typeof code === "string" && /^(?!E)[0-9A-Z]{5}$/.test(code) ? code : null;
+  const { code, severity } = (error ?? {}) as { readonly code?: unknown; readonly severity?: unknown };
+  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && (isText(severity) || !code.startsWith("E")) ? code : null;
 }
 
 /** To whoever connects while `alter database ... allow_connections false` keeps everybody out. Of a statement, it is about a table. */
