@@ -65,3 +65,21 @@ test("a registered schema is described without any message, as decoding describe
     expect(registered === undefined ? null : await describeSchema(registered, one)).toEqual({ ...one, table: null });
   }
 });
+
+test.each([false, true])(
+  "the marks of missing columns that GoldenGate writes beside columns are none of a row (row-modelled: %s)",
+  async (isRow) => {
+    const field = (type: string) => (name: string) => ({ name, type });
+    const columns = [field("int")("ID"), field("boolean")("ID_isMissing"), field("boolean")("PART_isMissing")];
+    const image = { name: "after", type: ["null", { type: "record", name: "Row", fields: columns }] };
+    const fields = [...["table", "op_type", "op_ts", "pos"].map(field("string")), ...(isRow ? columns : [image])];
+    const registered = {
+      id: 1,
+      schemaType: "AVRO" as const,
+      schema: JSON.stringify({ type: "record", name: "TCUST", fields }),
+      references: [],
+    };
+    const seen = await describeSchema(registered, { topic: "orders", side: "value" });
+    expect([seen.envelope, names(seen)]).toEqual(["goldengate", ["ID", "PART_isMissing"]]);
+  },
+);

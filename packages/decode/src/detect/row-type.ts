@@ -4,16 +4,22 @@ import type { EnvelopeFormat } from "../envelope/envelope.ts";
 
 /** The type of the rows in a value of this type if an envelope reads it with this plan. Null if there are no rows. */
 export function rowTypeOf(type: Type, { rows }: ReadPlan, envelopeFormat: EnvelopeFormat): Type | null {
-  const record = withoutNull(type);
-  if (record.kind !== "record") {
-    return rows === "self" ? type : null;
-  }
   if (rows === "self") {
-    const names = record.fields.map(({ name }) => name);
-    const columns = record.fields.filter(({ name }) => envelopeFormat.isMetaColumn?.(name, names) !== true);
-    return columns.length === names.length ? type : { ...record, fields: columns };
+    return withoutMetaColumns(type, envelopeFormat);
   }
+  const record = withoutNull(type);
+  const fields = record.kind === "record" ? record.fields : [];
   // The last name is the image after the change, which is the current row.
-  const field = rows.map((name) => record.fields.find((one) => one.name === name)).findLast((found) => found !== undefined);
-  return field === undefined ? null : withoutNull(field.type);
+  const field = rows.map((name) => fields.find((one) => one.name === name)).findLast((found) => found !== undefined);
+  return field === undefined ? null : withoutMetaColumns(withoutNull(field.type), envelopeFormat);
+}
+
+function withoutMetaColumns(type: Type, envelopeFormat: EnvelopeFormat): Type {
+  const record = withoutNull(type);
+  if (record.kind !== "record" || envelopeFormat.isMetaColumn === undefined) {
+    return type;
+  }
+  const names = record.fields.map(({ name }) => name);
+  const columns = record.fields.filter(({ name }) => envelopeFormat.isMetaColumn?.(name, names) !== true);
+  return columns.length === names.length ? type : { ...record, fields: columns };
 }

@@ -102,7 +102,8 @@ export interface EnvelopeFormat {
   /** The parts of the value that the envelope reads. Called once per schema. */
   planFor(shape: Shape): ReadPlan;
   /**
-   * Whether a column of an unwrapped row belongs to the envelope, so that it is taken out of the row. `names` are all columns of the row.
+   * Whether a column of a row, or of an image, belongs to the envelope, so that it is taken out of the row. `names` are all columns of the
+   * row.
    * @default no column does
    */
   isMetaColumn?(name: string, names: readonly string[]): boolean;

@@ -2,9 +2,10 @@ import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
 import { DeclaredFields, EnvelopedChange } from "../change-event.ts";
 import { Truncate } from "../control-events.ts";
-import type { EnvelopeFormat } from "../envelope.ts";
+import type { EnvelopeFormat, Shape } from "../envelope.ts";
 import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
+import { withColumns } from "../row-columns.ts";
 import { keyColumns, namesOf, withKey } from "../row-key.ts";
 import { isBlock } from "../source.ts";
 import { tableOfText } from "../table-text.ts";
@@ -14,16 +15,20 @@ import { plainConstructor, setIfDefined } from "../plain-constructor.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** Oracle GoldenGate's JSON, operation-modelled or row-modelled. It states no types, so text stays text. */
+/** Oracle GoldenGate's messages, operation-modelled or row-modelled. Its JSON states no types, so text stays text. */
 export const goldengate: EnvelopeFormat = {
   name: "goldengate",
   recognise: recogniseGoldengate,
-  planFor: () => ({ defer: null, skip: [], rows: ["before", "after"] }),
+  planFor: (shape) => ({ defer: null, skip: [], rows: hasImages(shape) ? ["before", "after"] : "self" }),
   // If the message has no images, all members that are not the operation's own fields are columns.
-  membersOf: ({ fields }) =>
-    fields?.includes("before") === true || fields?.includes("after") === true ? operationMembers : new Set(fields),
+  membersOf: (shape) => (hasImages(shape) ? operationMembers : new Set(shape.fields)),
+  isMetaColumn: (name, names) => isMissingMarker(name, names) || (ownFields.has(name) && recogniseGoldengate({ fields: names }) !== null),
   open,
 };
+
+function hasImages({ fields }: Shape): boolean {
+  return fields?.includes("before") === true || fields?.includes("after") === true;
+}
 
 /** Flink's own samples have this misspelling of `primary_keys`. */
 const misspelledKeys = "priamry_keys";
@@ -74,12 +79,39 @@ function imagesOf(op: Operation, value: Block): Images | null {
   if (!(isBlock(before) || before === null) || !(isBlock(after) || after === null)) {
     return null;
   }
-  const images = { before: op === "create" ? null : nonEmpty(before), after: op === "delete" ? null : nonEmpty(after) };
+  const images = { before: op === "create" ? null : columnsOf(before), after: op === "delete" ? null : columnsOf(after) };
   return images.before === null && images.after === null && op !== "delete" ? null : images;
 }
 
-function nonEmpty(image: Columns | null): Columns | null {
-  return image !== null && Object.keys(image).length > 0 ? image : null;
+function columnsOf(image: Columns | null): Columns | null {
+  const names = image === null ? [] : Object.keys(image);
+  return image !== null && names.length > 0 ? withoutMissing(image, names) : null;
+}
+
+/** The end of the name of a marker, a boolean. Kafka Connect's handler writes one beside each column, unless it is configured otherwise. */
+const missing = "_isMissing";
+
+function isMissingMarker(name: string, names: readonly string[]): boolean {
+  return name.endsWith(missing) && names.includes(name.slice(0, -missing.length));
+}
+
+/**
+ * The row without markers, and without the columns that they mark: a column that a compressed update did not log is null in the message, but
+ * its value is not known.
+ */
+function withoutMissing(row: Columns, names: readonly string[]): Columns {
+  const markers = names.filter((name) => typeof row[name] === "boolean" && isMissingMarker(name, names));
+  if (markers.length === 0) {
+    return row;
+  }
+  const left = new Set(names);
+  for (const marker of markers) {
+    left.delete(marker);
+    if (row[marker] === true) {
+      left.delete(marker.slice(0, -missing.length));
+    }
+  }
+  return withColumns(row, left);
 }
 
 const ownFields: ReadonlySet<string> = new Set([
@@ -106,7 +138,7 @@ function rowBeside(value: Block): Columns {
       setProperty(row, name, value[name]);
     }
   }
-  return row;
+  return withoutMissing(row, Object.keys(row));
 }
 
 const SourceBlock = plainConstructor(function (value: Block, table: TableName) {
