@@ -100,6 +100,16 @@ await describeWithKafka("cdc-bench on a broker", (kafka) => {
     }
   }
 
+  /** A second partition, and records in it alone. */
+  async function addPartition(topic: string, records: readonly KafkaRecord[]): Promise<void> {
+    await admin.createPartitions({ topicPartitions: [{ topic, count: 2 }] });
+    await vi.waitFor(async () => expect(await admin.fetchTopicOffsets(topic)).toHaveLength(2), { timeout: 10_000 });
+    const writer = client.producer({ allowAutoTopicCreation: false }); // the other one knows the first partition alone
+    await writer.connect();
+    await writer.send({ topic, messages: records.map(({ value }) => ({ partition: 1, value: value as Buffer | null })) });
+    await writer.disconnect();
+  }
+
   test("run reads every record of each topic to where it ended at the start, and leaves no group behind", async () => {
     let pid: number | undefined;
     const { code, stdout, stderr } = await cdcBench(["run", ...cluster, "--topics", `${avroTopic},${jsonTopic}`, "--json"], (child) => {
@@ -136,6 +146,30 @@ await describeWithKafka("cdc-bench on a broker", (kafka) => {
     const report = expectValidResult(stdout) as unknown as { runs: { latency: { sinceRecord: { count: number; p99Ns: number } } }[] };
     expect(report).toMatchObject({ settings: { mode: "tail" }, runs: [{ records: 20, latency: { sinceRecord: { count: 20 } } }] });
     expect(report.runs[0]?.latency.sinceRecord.p99Ns).toBeGreaterThan(0);
+  });
+
+  test("run --tail reads partitions that a topic gets meanwhile", async () => {
+    const records = (await loadRecording(bundledRecording("salesorderdetail/json").file)).slice(0, 500);
+    const topic = await topicOf([], 1);
+    let producing: NodeJS.Timeout | undefined;
+    let adding: Promise<void> | undefined;
+    const { code, stdout, stderr } = await cdcBench(
+      ["run", ...cluster, "--topics", topic, "--tail", "-n", "500", "-d", "50s", "--json"],
+      (child) => {
+        producing = setInterval(() => void produce(topic, records.slice(0, 1)), 200);
+        child.stderr?.on("data", (chunk: Buffer) => {
+          if (producing !== undefined && /following .*, [1-9]\d* records/.test(chunk.toString())) {
+            clearInterval(producing);
+            producing = undefined;
+            adding = addPartition(topic, records);
+          }
+        });
+      },
+    );
+    clearInterval(producing);
+    await adding;
+    expect(code, stderr).toBe(0);
+    expect(expectValidResult(stdout)).toMatchObject({ runs: [{ records: 500, outcome: "limit-reached" }] });
   });
 
   test("inspect prints the events of a topic as those of its recording", async () => {

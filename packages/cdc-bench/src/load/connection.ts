@@ -52,6 +52,9 @@ const defaultMaxWaitMs = 500;
  */
 export const throwAwaySession: Required<Pick<KafkaJsTuning, "sessionTimeoutMs">> = Object.freeze({ sessionTimeoutMs: 10_000 });
 
+/** A live stream that gets partitions is read whole, and what is in them is not seconds old: the driver's own default is a minute. */
+const metadataMaxAgeMs = 5_000;
+
 /** A driver that reads from these brokers. */
 export function createClusterDriver(
   connection: ClusterConnection,
@@ -59,6 +62,7 @@ export function createClusterDriver(
 ): KafkaDriver {
   const { fetchBytes, maxDecompressedBytes } = connection;
   const tuning: KafkaJsTuning = {
+    metadataMaxAgeMs,
     ...(fetchBytes !== undefined && { maxBytesPerPartition: fetchBytes, maxBytes: Math.max(fetchBytes, defaultFetchBytes) }),
     ...(maxDecompressedBytes !== undefined && { maxDecompressedBytes }),
   };
