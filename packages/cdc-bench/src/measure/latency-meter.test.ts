@@ -41,3 +41,21 @@ test("ages are whole milliseconds, as timestamps are", async () => {
   }
   expect(meter.summary().connector).toMatchObject({ p50Ns: 0, p99Ns: 4_000_000, maxNs: 4_000_000 });
 });
+
+test.each([-1n, 0n])("an event whose record has the timestamp %s has no age since then, and is counted", async (timestamp) => {
+  const source = { connector: "postgresql", db: "shop", schema: "public", table: "orders", ts_ms: Date.now() };
+  const value = { before: null, after: { id: 1 }, source, op: "c", ts_ms: Date.now() };
+  const [event] = await createDecoder().decode(recordOf(Buffer.from(JSON.stringify(value)), { timestamp }));
+  const meter = new LatencyMeter();
+  meter.add(event as NonNullable<typeof event>);
+  expect(meter.summary()).toMatchObject({ eventsWithoutTimestamp: 1, sinceRecord: { count: 0 }, sinceSource: { count: 1 } });
+});
+
+test("a commit whose time the connector does not know has no age", async () => {
+  const source = { connector: "mysql", db: "shop", table: "orders", ts_ms: 0 };
+  const value = { before: null, after: { id: 1 }, source, op: "r", ts_ms: Date.now() };
+  const [event] = await createDecoder().decode(recordOf(Buffer.from(JSON.stringify(value)), { timestamp: BigInt(Date.now()) }));
+  const meter = new LatencyMeter();
+  meter.add(event as NonNullable<typeof event>);
+  expect(meter.summary()).toMatchObject({ sinceRecord: { count: 1 }, sinceSource: { count: 0 }, connector: { count: 0 } });
+});

@@ -13,6 +13,8 @@ export interface LatencySummary {
   readonly connector: DurationSummary;
   /** Events with an age that came out negative: the clocks of the machines differ. */
   readonly clockSkewEvents: number;
+  /** Events whose record has no timestamp (-1 or 0), so that nobody knows its age. Absent in results of older versions. */
+  readonly eventsWithoutTimestamp?: number;
 }
 
 export class LatencyMeter {
@@ -20,13 +22,20 @@ export class LatencyMeter {
   readonly #sinceSource = new DurationHistogram();
   readonly #connector = new DurationHistogram();
   #clockSkewEvents = 0;
+  #eventsWithoutTimestamp = 0;
 
   add(event: CdcEvent): void {
     const nowMs = Date.now();
-    let minMs = record(this.#sinceRecord, nowMs - Number(event.record.timestamp));
-    if (event.kind === "change" && event.source.tsMs !== null) {
+    const recordMs = Number(event.record.timestamp);
+    let minMs = 0;
+    if (isKnown(recordMs)) {
+      minMs = record(this.#sinceRecord, nowMs - recordMs);
+    } else {
+      this.#eventsWithoutTimestamp++;
+    }
+    if (event.kind === "change" && isKnown(event.source.tsMs)) {
       minMs = Math.min(minMs, record(this.#sinceSource, nowMs - event.source.tsMs));
-      if (event.tsMs !== null) {
+      if (isKnown(event.tsMs)) {
         minMs = Math.min(minMs, record(this.#connector, event.tsMs - event.source.tsMs));
       }
     }
@@ -41,8 +50,14 @@ export class LatencyMeter {
       sinceSource: inWholeMs(this.#sinceSource.summary()),
       connector: inWholeMs(this.#connector.summary()),
       clockSkewEvents: this.#clockSkewEvents,
+      eventsWithoutTimestamp: this.#eventsWithoutTimestamp,
     };
   }
+}
+
+/** Kafka writes -1 for a record without a timestamp, some producers 0, and some connectors 0 for a commit whose time they do not know. */
+function isKnown(timestampMs: number | null): timestampMs is number {
+  return timestampMs !== null && timestampMs > 0;
 }
 
 function record(histogram: DurationHistogram, ageMs: number): number {

@@ -85,7 +85,13 @@ describe("the report of a run", () => {
   });
 
   test("has latencies of a live stream, and doubts clocks that disagree", () => {
-    const latency = { sinceRecord: durations(5), sinceSource: durations(5), connector: durations(0), clockSkewEvents: 2 };
+    const latency = {
+      sinceRecord: durations(5),
+      sinceSource: durations(5),
+      connector: durations(0),
+      clockSkewEvents: 2,
+      eventsWithoutTimestamp: 3,
+    };
     const text = runText({
       ...report,
       settings: { ...report.settings, mode: "tail" },
@@ -94,6 +100,7 @@ describe("the report of a run", () => {
     expect(text).toMatch(/^since the record's timestamp +5 +900 ns +1\.50 µs +2\.50 µs$/m);
     expect(text).toMatch(/^of it, inside the connector +0 +- +- +-$/m);
     expect(text).toContain("2 events have a negative age");
+    expect(text).toContain("3 events have a record without a timestamp (-1 or 0)");
   });
 
   test("of nothing read has no rates that divide by nothing", () => {

@@ -142,7 +142,7 @@ function stages(runs: readonly TopicResult[]): Block {
   };
 }
 
-function latencySection({ sinceRecord, sinceSource, connector, clockSkewEvents }: LatencySummary): Section {
+function latencySection({ sinceRecord, sinceSource, connector, clockSkewEvents, eventsWithoutTimestamp = 0 }: LatencySummary): Section {
   const kinds = [
     ["since the record's timestamp", sinceRecord],
     ["since the commit in the source", sinceSource],
@@ -169,6 +169,12 @@ function latencySection({ sinceRecord, sinceSource, connector, clockSkewEvents }
     blocks.push({
       kind: "paragraph",
       text: `${formatCount(clockSkewEvents)} events have a negative age: the clocks of the machines differ.`,
+    });
+  }
+  if (eventsWithoutTimestamp > 0) {
+    blocks.push({
+      kind: "paragraph",
+      text: `${formatCount(eventsWithoutTimestamp)} events have a record without a timestamp (-1 or 0): they are left out of the ages since then.`,
     });
   }
   return { title: "Latency", blocks };
