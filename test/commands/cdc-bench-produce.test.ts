@@ -181,6 +181,13 @@ await describeWithKafka("cdc-bench produce on a broker", (kafka) => {
     expect(slow.code).toBe(99);
     expect(slow.stdout).toContain("MISSED");
   });
+
+  test("a registry that is away leaves no topics that nobody fills", async () => {
+    const prefix = uniqueName("unregistered");
+    const ended = await produce(to(prefix, "--registry", "http://127.0.0.1:1", "--rows", "10", "--create-topics"));
+    expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining("the registry at http://127.0.0.1:1") });
+    expect((await admin.listTopics()).filter((topic) => topic.startsWith(prefix))).toEqual([]);
+  });
 });
 
 const stack = await withStack();

@@ -6,7 +6,7 @@ import type { Acks } from "../../load/batch-writer/produce-request.ts";
 import { changeFormat, changeFormats, type ChangeFormat, registerSchemas, type SchemaIds } from "../../load/change-events/index.ts";
 import { requireAnswer } from "../../load/cluster.ts";
 import type { ClusterConnection, RegistryConnection } from "../../load/connection.ts";
-import { createTopics, missingTopicsOf } from "../../load/topics.ts";
+import { createTopics, missingTopicsOf, type NewTopic } from "../../load/topics.ts";
 import { connectingPhase } from "../../load/source.ts";
 import { createObserver } from "../../observe/observer.ts";
 import { describeEnvironment, versionsOf } from "../../report/environment.ts";
@@ -39,8 +39,9 @@ export async function produce(flags: ProduceFlags, terminal: Terminal): Promise<
   try {
     observer.observe(() => ({ phase: connectingPhase(connection) }));
     await requireAnswer(connection, terminal);
-    await makeTopics(connection, topics, flags);
-    const schemaIds = await registerAll(topics, registry);
+    const missing = await missingOf(connection, topics, flags);
+    const schemaIds = await registerAll(topics, registry); // a registry that is away leaves no empty topics
+    await createTopics(connection, missing);
     const writer = await openBatchWriter(
       connection,
       topics.map(({ topic }) => topic),
@@ -107,7 +108,8 @@ function formatsOf({ formats }: ProduceFlags, registry: RegistryConnection | und
   return found;
 }
 
-async function makeTopics(connection: ClusterConnection, topics: readonly TopicPlan[], flags: ProduceFlags): Promise<void> {
+/** The topics that are to be created. */
+async function missingOf(connection: ClusterConnection, topics: readonly TopicPlan[], flags: ProduceFlags): Promise<readonly NewTopic[]> {
   const missing = await missingTopicsOf(
     connection,
     topics.map(({ topic }) => topic),
@@ -116,10 +118,7 @@ async function makeTopics(connection: ClusterConnection, topics: readonly TopicP
     const what = missing.length === 1 ? "there is no topic" : "there are no topics";
     throw new BenchError("too-few-messages", `${what} ${missing.join(", ")}: --create-topics makes them.`);
   }
-  await createTopics(
-    connection,
-    missing.map((topic) => ({ topic, partitions: flags.partitions })),
-  );
+  return missing.map((topic) => ({ topic, partitions: flags.partitions }));
 }
 
 async function registerAll(
