@@ -23,12 +23,14 @@ export interface CompareFlags extends SourceFlags, DemandFlags, ResultFlags, Pro
 }
 
 const defaultRounds = 5;
+/** The number is of `fetchLimitsOf`, which is not loaded for `--help`: a test holds them equal. */
+const comparedFetchBytes = "1048576, for each client";
 
 export function addCompare(program: Command, terminal: Terminal, settle: (code: ExitCode) => void): void {
   const command = program.command("compare");
   refuseAlone(command, ["--formats", "--partitions", "--seed"], "--rows");
   refuseAlone(command, ["--repeat"], "--file");
-  addCleanFlag(addProfileFlags(addResultFlags(addDemandFlags(addFileFlags(addClusterFlags(command))))))
+  addCleanFlag(addProfileFlags(addResultFlags(addDemandFlags(addFileFlags(addClusterFlags(command, comparedFetchBytes))))))
     .option("--rows <n>", "in place of --topics: write so many rows to throw-away topics in every format, and delete them", parseCount)
     .option("--formats <names>", "of --rows (default: all with --registry, otherwise JSON)", parseFormats)
     .option("--partitions <n>", "of throw-away topics", parseCount, 1)

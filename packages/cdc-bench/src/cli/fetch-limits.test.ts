@@ -4,7 +4,7 @@ import { maxBatchBytes, RecordBatchError } from "@cdckit/record-batch";
 import { expect, test } from "vitest";
 import { checkSample } from "../doctor/checks.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { createClusterDriver } from "../load/connection.ts";
+import { createClusterDriver, fetchLimitsOf } from "../load/connection.ts";
 import { driverTuningOf } from "../scenario/catch-up/tuning.ts";
 import { resolveTuning } from "./catch-up-options.ts";
 import { runProgram } from "./program.ts";
@@ -40,6 +40,14 @@ test("--fetch-bytes has the driver's bound", async () => {
   const args = ["run", "--brokers", brokers.join(","), "--topics", "t", "--fetch-bytes"];
   expect(await stderrOf(...args, String(maxFetchBytes + 1))).toContain(`It must not exceed ${maxFetchBytes}.`);
   expect(await stderrOf(...args, String(maxFetchBytes))).toContain("127.0.0.1:1");
+});
+
+test("the help of compare says what every client fetches without --fetch-bytes", async () => {
+  const stdout = new PassThrough();
+  const terminal = { stdout, stderr: new PassThrough(), liveLine: false, env: {}, interrupt: new AbortController().signal };
+  await runProgram(["compare", "--help"], terminal);
+  const help = String(stdout.read()).replaceAll(/\s+/g, " ");
+  expect(help).toContain(`one fetch (default: ${fetchLimitsOf({ brokers }).maxBytesPerPartition}, for each client)`);
 });
 
 test.each([

@@ -17,10 +17,12 @@ export interface SourceFlags extends TlsFlags, LoginFlags {
   readonly schemas?: string;
 }
 
-/** For a command that reads topics of others. */
-export function addClusterFlags(command: Command): Command {
+const ownFetchBytes = "the driver's own";
+
+/** For a command that reads topics of others. `fetchBytes`: what it fetches of a partition without the flag. */
+export function addClusterFlags(command: Command, fetchBytes: string = ownFetchBytes): Command {
   addBrokersFlag(command).option("-t, --topics <name,...>", "topics, by their whole names", collectNames);
-  addFetchLimitFlags(addLoginFlags(addTlsFlags(command)));
+  addFetchLimitFlags(addLoginFlags(addTlsFlags(command)), fetchBytes);
   return addRegistryFlag(command).addOption(
     new Option("--registry-ids <space>", "what ids of four bytes are at an Apicurio registry (default: contentId)").choices(idSpaces),
   );
@@ -35,16 +37,16 @@ export function addRegistryFlag(command: Command): Command {
 }
 
 /** How much may be read at once. */
-export function addFetchLimitFlags(command: Command): Command {
-  return addFetchBytesFlag(command).option(
+export function addFetchLimitFlags(command: Command, fetchBytes: string = ownFetchBytes): Command {
+  return addFetchBytesFlag(command, fetchBytes).option(
     "--max-decompressed-bytes <count>",
     "most bytes that one batch may become, for topics that you trust (default: the driver's own)",
     parseDecompressedBytes,
   );
 }
 
-export function addFetchBytesFlag(command: Command): Command {
-  return command.option("--fetch-bytes <count>", "most bytes of a partition in one fetch (default: the driver's own)", parseFetchBytes);
+export function addFetchBytesFlag(command: Command, fetchBytes: string = ownFetchBytes): Command {
+  return command.option("--fetch-bytes <count>", `most bytes of a partition in one fetch (default: ${fetchBytes})`, parseFetchBytes);
 }
 
 export function addBrokersFlag(command: Command): Command {
