@@ -54,7 +54,8 @@ describe("an API of the user's own", () => {
     server.on("request", ({ method }) => methods.add(method));
     const { code, stdout, stderr } = await http(["--url", `${await serve(server)}?token=canary`, ...few, "--link", "100mbit"]);
     expect(code, stderr).toBe(exitCodes.ok);
-    const { responses, unanswered } = JSON.parse(stdout) as HttpResult;
+    const { responses, rules, unanswered } = JSON.parse(stdout) as HttpResult;
+    expect(rules.join(" ")).toContain("Closed loop");
     expect(unanswered).toEqual([]);
     const json = responses.find(({ format, encoding }) => format === "json" && encoding === "identity");
     const jsonBytes = Buffer.byteLength(JSON.stringify(set.rows));

@@ -36,7 +36,7 @@ export function addHttp(program: Command, terminal: Terminal, settle: (code: Exi
     .option("--encodings <names>", "identity, gzip, br, zstd (default: all that this Node has)", collectNames)
     .option("--requests <n>", `requests of each method, format and encoding (default: ${defaults.requests})`, parseCount)
     .option("-d, --duration <time>", "as many requests as fit into this time, of each of them", parseDurationMs)
-    .option("--concurrency <n>", "requests at once", parseCount, defaults.concurrency)
+    .option("--concurrency <n>", "requests at once; the next one starts when one has ended", parseCount, defaults.concurrency)
     .option("--no-keep-alive", "a connection for each request")
     .option("--link <rate>", "through a proxy that lets so much pass, such as 100mbit", parseLink)
     .option("--rows <n>", `rows of the answer (default: ${defaults.rows}, 6 MB of JSON)`, parseCount)
