@@ -68,13 +68,13 @@ function cdcBench(args: readonly string[], watch: (child: ChildProcess, seen: En
   });
 }
 
-/** One Ctrl-C, as soon as the output says that it is time. */
-function interruptWhen(isTime: (seen: Ended) => boolean): (child: ChildProcess, seen: Ended) => void {
+/** One Ctrl-C, or another signal, as soon as the output says that it is time. */
+function interruptWhen(isTime: (seen: Ended) => boolean, signal: NodeJS.Signals = "SIGINT"): (child: ChildProcess, seen: Ended) => void {
   let isSent = false;
   return (child, seen) => {
     if (!isSent && isTime(seen)) {
       isSent = true;
-      child.kill("SIGINT");
+      child.kill(signal);
     }
   };
 }
@@ -349,10 +349,10 @@ describe("demo", () => {
     expect(report.compared.map(({ title }) => title)).toEqual(["JSON with schema", "JSON", "Confluent Avro"]);
   });
 
-  test("prints what it has when it is interrupted, and says that it is not all", async () => {
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("prints what it has at %s, and says that it is not all", async (signal) => {
     const ended = await cdcBench(
       ["demo"],
-      interruptWhen(({ stderr }) => stderr.includes("detecting formats")),
+      interruptWhen(({ stderr }) => stderr.includes("detecting formats"), signal),
     );
     expect(ended).toMatchObject({ code: exitCodes.interrupted, stdout: expect.stringMatching(/^ABORTED/) });
     expectNoStackTrace(ended);

@@ -8,7 +8,10 @@ interface CtrlCParts {
   readonly exit: () => void;
 }
 
-/** The first Ctrl-C lets a command print what it has; the second one ends the process at once. Returns what stops listening. */
+/**
+ * The first Ctrl-C lets a command print what it has; the second one ends the process at once. Returns what stops listening. A terminal that is
+ * closed sends SIGHUP, more than once or beside a SIGTERM, and nobody who is impatient: it never ends the process at once.
+ */
 export function abortAtCtrlC(controller: AbortController, { nowMs, exit }: CtrlCParts): () => void {
   let seen: { readonly signal: NodeJS.Signals; readonly atMs: number } | null = null;
   const interrupt = (signal: NodeJS.Signals): void => {
@@ -19,10 +22,13 @@ export function abortAtCtrlC(controller: AbortController, { nowMs, exit }: CtrlC
       exit();
     }
   };
+  const hangUp = (): void => controller.abort();
   process.on("SIGINT", interrupt);
   process.on("SIGTERM", interrupt);
+  process.on("SIGHUP", hangUp);
   return () => {
     process.off("SIGINT", interrupt);
     process.off("SIGTERM", interrupt);
+    process.off("SIGHUP", hangUp);
   };
 }

@@ -124,8 +124,9 @@ process.on("message", (message: ToMember) => {
   }
 });
 
-// Ctrl-C reaches the whole group of processes, and so does SIGTERM from `timeout`: the one that has started them says when it is over. Without
+// Ctrl-C and a closed terminal reach the whole group of processes, and so does SIGTERM from `timeout`: the one that has started them says when it is over. Without
 // it nobody wants a result.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
+process.on("SIGHUP", () => {});
 process.on("disconnect", () => member?.stop());
