@@ -190,6 +190,14 @@ describe("a key with null", () => {
     expect(await rows("select region from copy.users")).toEqual([{ region: "eu" }]);
   });
 
+  test("keeps what the source left out if an update brings the null", async () => {
+    const sink = await sinkOf(`${columns}, unique nulls not distinct (region, tenant)`);
+    await apply(sink, 1n, created("eu"));
+    const moved = change("update", keyOf(null), { ...keyOf(null), note: "b", big: UNAVAILABLE });
+    await apply(sink, 2n, { ...moved, before: { ...keyOf("eu"), note: "a", big: "long" } } as CdcEvent);
+    expect(await rows("select region, note, big from copy.users")).toEqual([{ region: null, note: "b", big: "long" }]);
+  });
+
   test.each([
     ["a delete", change("delete", keyOf(null), null)],
     ["a write", created(null)],

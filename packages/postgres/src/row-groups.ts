@@ -47,7 +47,7 @@ export function groupsOf(target: Target, rows: readonly PendingRow[], columns: T
       if (movedFrom !== undefined) {
         put(groups, { kind: "delete", keyNames, names: [] }, movedFrom);
       }
-      if (movedFrom !== undefined && keyNames.every((name) => isSettable(columns.get(name)) && key[name] !== null)) {
+      if (movedFrom !== undefined && keyNames.every((name) => isSettable(columns.get(name)))) {
         put(groups, { kind: "move", keyNames, names, oldKey: movedFrom }, all);
       }
       const complete = isUpdate === true && names.length < written ? "partial" : "upsert";

@@ -49,7 +49,7 @@ async function writeGroup(
   switch (kind) {
     case "move": {
       const set = settable(names, keyNames, columns);
-      const { rowCount } = await send([...keyNames, ...keyNames, ...set], moveText(target, keyNames, set, columns), [
+      const { rowCount } = await send([...keyNames, ...keyNames, ...set], moveText(target, group, set, columns), [
         ...arraysOf(target, keyNames, oldKey === undefined ? [] : [oldKey], columns),
         ...arraysOf(target, [...keyNames, ...set], sameShape, columns),
       ]);
@@ -171,41 +171,41 @@ function settable(names: readonly string[], keyNames: readonly string[], columns
  */
 function updateText(target: Target, group: RowGroup, set: readonly string[], columns: TableColumns): string {
   const names = [...group.keyNames, ...set];
-  if (set.length === 0) {
-    return `select from ${quoteTable(target)} as t, ${unnested(names)} where ${sameKey(group, columns)} for no key update of t`;
-  }
   const types = typed(names, columns);
+  if (set.length === 0) {
+    return `select from ${quoteTable(target)} as t, ${unnested(names)} where ${sameKey("t", group, types)} for no key update of t`;
+  }
   const changes = set.map((name, i) => `${quoteName(name)} = ${types[group.keyNames.length + i]}`).join(", ");
-  return `update ${quoteTable(target)} as t set ${changes} from ${unnested(names)} where ${sameKey(group, columns)} and ${isAsRemembered(target, columns)}`;
+  return `update ${quoteTable(target)} as t set ${changes} from ${unnested(names)} where ${sameKey("t", group, types)} and ${isAsRemembered(target, columns)}`;
 }
 
 /**
  * If the table has another row of the new key, the changes come again: that row is what has become of this one. All columns are set at once, because
  * constraints may tie them to the key: a row that refers to itself still does.
  */
-function moveText(target: Target, keyNames: readonly string[], set: readonly string[], columns: TableColumns): string {
+function moveText(target: Target, group: RowGroup, set: readonly string[], columns: TableColumns): string {
+  const { keyNames } = group;
   const names = [...keyNames, ...keyNames, ...set];
   const types = typed(names, columns);
   const changed = types.slice(keyNames.length);
-  const keyIs = (row: string, values: readonly string[]): string =>
-    keyNames.map((name, i) => `${row}.${quoteName(name)} = ${values[i]}`).join(" and ");
+  const isOld = (row: string): string => sameKey(row, { keyNames, nullKeys: [] }, types); // an old key is known only without nulls
   return (
     `update ${quoteTable(target)} as t set ${[...keyNames, ...set].map((name, i) => `${quoteName(name)} = ${changed[i]}`).join(", ")} ` +
-    `from ${unnested(names)} where ${keyIs("t", types)} and not exists (select from ${quoteTable(target)} as o where ${keyIs("o", changed)} ` +
-    `and not (${keyIs("o", types)})) and ${isAsRemembered(target, columns)}`
+    `from ${unnested(names)} where ${isOld("t")} and not exists (select from ${quoteTable(target)} as o where ${sameKey("o", group, changed)} ` +
+    `and not (${isOld("o")})) and ${isAsRemembered(target, columns)}`
   );
 }
 
 function deleteText(target: Target, group: RowGroup, columns: TableColumns): string {
-  return `delete from ${quoteTable(target)} as t using ${unnested(group.keyNames)} where ${sameKey(group, columns)}`;
+  const { keyNames } = group;
+  return `delete from ${quoteTable(target)} as t using ${unnested(keyNames)} where ${sameKey("t", group, typed(keyNames, columns))}`;
 }
 
 /**
  * Every column of the key, also one that the table generates: without it, the condition is true for rows of other keys. Nothing equals null,
  * and an index knows `is null`, but not `is not distinct from`.
  */
-function sameKey({ keyNames, nullKeys }: RowGroup, columns: TableColumns): string {
-  const types = typed(keyNames, columns);
-  const same = keyNames.map((name, i) => `t.${quoteName(name)} ${nullKeys.includes(name) ? "is null" : `= ${types[i]}`}`);
+function sameKey(row: string, { keyNames, nullKeys }: Pick<RowGroup, "keyNames" | "nullKeys">, values: readonly string[]): string {
+  const same = keyNames.map((name, i) => `${row}.${quoteName(name)} ${nullKeys.includes(name) ? "is null" : `= ${values[i]}`}`);
   return same.join(" and ");
 }
