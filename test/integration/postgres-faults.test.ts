@@ -1,4 +1,5 @@
 import { chownSync, statSync, writeFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { type CdcEvent, type Columns, DecodeError, UNAVAILABLE } from "@cdckit/decode";
@@ -226,6 +227,37 @@ describe("a connection", () => {
     await expect(apply(sink, 1n, created(1))).rejects.toMatchObject({ code: "unavailable" });
     await apply(sink, 1n, created(1));
     expect(await rows()).toEqual([{ id: "1" }]);
+  });
+
+  test("that is ended in the moment that it is ready does not end the process", async () => {
+    const proxy = createServer((client) => {
+      const upstream = connect(server.database.port, "127.0.0.1");
+      client.on("error", () => {}).pipe(upstream);
+      let held = Buffer.alloc(0);
+      upstream.on("data", (bytes) => {
+        held = Buffer.concat([held, bytes]);
+        const backend = held.indexOf("K\0\0\0\x0c", 0, "latin1"); // https://www.postgresql.org/docs/current/protocol-message-formats.html
+        if (backend === -1) {
+          client.write(held);
+          held = Buffer.alloc(0);
+        } else if (held.subarray(-6).equals(Buffer.from("Z\0\0\0\x05I", "latin1"))) {
+          void pool.query("select pg_terminate_backend($1)", [held.readInt32BE(backend + 5)]);
+        }
+      });
+      upstream.on("end", () => client.end(held)); // that it is ready, and its end, at once
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    const { user, password, database } = server.database;
+    const { port } = proxy.address() as AddressInfo; // it listens
+    const sink = postgres({ connectionString: `postgres://${user}:${password}@127.0.0.1:${port}/${database}`, schema: "copy" });
+    const unheard: unknown[] = [];
+    const hear = (error: unknown): void => void unheard.push(error);
+    process.setUncaughtExceptionCaptureCallback(hear);
+    await expect(sink.claim("g", [partition])).rejects.toMatchObject({ code: "unavailable", retriable: true });
+    process.setUncaughtExceptionCaptureCallback(null);
+    expect(unheard).toEqual([]);
+    await sink.close();
+    proxy.close();
   });
 
   test("that breaks while a transaction is being committed: what was committed is not applied again", async () => {

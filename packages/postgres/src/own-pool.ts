@@ -23,6 +23,8 @@ export async function ownPool(connectionString: string | null): Promise<OwnPool>
   });
   // The pool replaces an idle connection that breaks. Without a listener, its error would end the process.
   pool.on("error", () => {});
+  // The same if the server ends a new connection in the packet that says that it is ready: whoever waits for it hears of it only after that.
+  pool.on("connect", (client) => client.on("error", () => {}));
   const connects = pool as unknown as PostgresPool; // pg's own types are wider
   return {
     connect: () => connects.connect(),
