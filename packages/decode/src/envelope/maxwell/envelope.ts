@@ -1,4 +1,5 @@
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
+import { DecodeError } from "../../errors.ts";
 import { setProperty } from "../../set-property.ts";
 import { DeclaredFields, EnvelopedChange } from "../change-event.ts";
 import { Heartbeat, SchemaChange, UnknownValue } from "../control-events.ts";
@@ -36,6 +37,12 @@ const operations: ReadonlyMap<string, Operation> = new Map<string, Operation>([
 const ddlType = /^(table|database)-(create|alter|drop)$/;
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
+  if (isBlock(value) && isEncrypted(value["encrypted"]) && !Object.hasOwn(value, "data")) {
+    throw new DecodeError(
+      "unsupported-format",
+      "expected a row of Maxwell's, found one that it encrypted (its option encrypt): decrypt the values before decoding",
+    );
+  }
   if (!isBlock(value) || typeof value["type"] !== "string" || typeof value["database"] !== "string") {
     return null;
   }
@@ -59,6 +66,17 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
     return listWith(new Heartbeat({ ts_ms: ts * 1000 }, origin.withExtra({ data })));
   }
   return type === "bootstrap-start" || type === "bootstrap-complete" ? listWith(new UnknownValue(value, origin)) : null;
+}
+
+/** Whether this is what Maxwell writes for `data` and `old`, or for the whole message: a cipher text, and the 16 bytes that it began with. */
+function isEncrypted(value: unknown): boolean {
+  return (
+    isBlock(value) &&
+    Object.keys(value).length === 2 &&
+    typeof value["bytes"] === "string" &&
+    typeof value["iv"] === "string" &&
+    /^[A-Za-z0-9+/]{22}==$/.test(value["iv"])
+  );
 }
 
 /**
