@@ -25,6 +25,6 @@ export const canal: EnvelopeFormat = {
 };
 
 function addPosition(source: Fields, message: Readonly<Record<string, unknown>>): void {
-  source["connector"] = "mysql";
+  setIfDefined(source, "connector", message["isDdl"] === undefined ? undefined : "mysql"); // Flink CDC's rows are of any database
   setIfDefined(source, "gtid", message["gtid"] || undefined);
 }

@@ -31,10 +31,13 @@ export function openFlatMessage(
   origin: Origin,
   addPosition: (source: Fields, message: Block) => void,
 ): readonly CdcEvent[] | null {
-  if (!isBlock(value) || typeof value["isDdl"] !== "boolean" || typeof value["type"] !== "string") {
+  if (!isBlock(value)) {
     return null;
   }
-  const { type, isDdl, data } = value;
+  const { type, isDdl = false, data } = value;
+  if (typeof isDdl !== "boolean" || typeof type !== "string") {
+    return null;
+  }
   if (typeof value["database"] !== "string" && value["database"] !== null) {
     return null;
   }
