@@ -17,6 +17,7 @@ import { cloudevents } from "../envelope/cloudevents/envelope.ts";
 import { cockroachdb } from "../envelope/cockroachdb/envelope.ts";
 import { debezium } from "../envelope/debezium/envelope.ts";
 import { keyedHeartbeat } from "../envelope/debezium/heartbeat.ts";
+import { flinkChange } from "../envelope/debezium/flink.ts";
 import { deltaforge } from "../envelope/deltaforge/envelope.ts";
 import { dms } from "../envelope/dms/envelope.ts";
 import type { EnvelopeFormat } from "../envelope/envelope.ts";
@@ -97,6 +98,7 @@ const envelopes: readonly EnvelopeFormat[] = [
   cockroachdb,
   debezium,
   keyedHeartbeat,
+  flinkChange,
   cloudevents,
   ticdcCanalJson,
   ticdcOpenIn(ticdc.name),
