@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runKafkaTool } from "../../scripts/stack/kafka.mjs";
 import { waitUntil } from "../../scripts/stack/wait.mjs";
 import { platformaticClients, withoutTwo } from "./platformatic-clients.ts";
-import { missingForKafka, password, type SecuredKafka, startSecuredKafka, username } from "./secured-kafka.ts";
+import { missingForKafka, password, type SecuredKafka, startSecuredKafka, tokenOf, username } from "./secured-kafka.ts";
 import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
 
 /** Between the parts of a line that Java prints. */
@@ -297,6 +297,11 @@ describe.skipIf(skipReason !== "")("a secured broker", { meta: { skipReason } },
     });
 
     test.each<[string, () => PlatformaticOptions, string]>([
+      [
+        "a token that has expired",
+        () => ({ brokers: [kafka.sasl], sasl: { mechanism: "oauthbearer", token: tokenOf(username, true) } }),
+        "authentication-failed",
+      ],
       ["a wrong password", () => ({ brokers: [kafka.sasl], sasl: { ...login("plain"), password: "canary" } }), "authentication-failed"],
       ["a mechanism that is not offered", () => ({ brokers: [kafka.sasl], sasl: login("scram-sha-512") }), "authentication-failed"],
       ["TLS at a plain port", () => ({ brokers: [kafka.plain], ssl: true }), "protocol-mismatch"],

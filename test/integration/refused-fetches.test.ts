@@ -7,12 +7,14 @@ import { type Admin, AclOperationTypes, AclPermissionTypes, AclResourceTypes, Ka
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { skipReason as withoutConfluent } from "./confluent-native.ts";
 import { platformaticClients } from "./platformatic-clients.ts";
-import { missingForKafka, password, type SecuredKafka, startSecuredKafka, username } from "./secured-kafka.ts";
+import { missingForKafka, password, type SecuredKafka, startSecuredKafka, tokenOf, username } from "./secured-kafka.ts";
 import { createTopics, uniqueName } from "./stack.ts";
 
 const skipReason = await missingForKafka();
 /** A new object each time: kafkajs writes into the one that it is given. */
 const login = () => ({ mechanism: "plain", username, password }) as const;
+
+const tokenLogin = (token: () => string) => ({ mechanism: "oauthbearer", oauthBearerProvider: async () => ({ value: token() }) }) as const;
 
 const drivers: readonly (readonly [string, (brokers: string[]) => KafkaDriver])[] = [
   ["kafkajs", (brokers) => kafkajs({ brokers, sasl: login() })],
@@ -105,6 +107,40 @@ describe.skipIf(skipReason !== "").concurrent("a user without all rights", { met
       expect(end).toMatchObject({ code: "authentication-failed" });
       expect(`${String(end)}${JSON.stringify(end)}`).not.toContain("canary");
     }
+  });
+
+  test.each<[string, (brokers: string[], token: () => string) => KafkaDriver]>([
+    ["kafkajs", (brokers, token) => kafkajs({ brokers, sasl: tokenLogin(token) })],
+    ...platformaticClients.map(
+      ({ major, ...client }) =>
+        [
+          `platformatic ${major}`,
+          (brokers: string[], token: () => string): KafkaDriver =>
+            platformatic({ brokers, sasl: { mechanism: "oauthbearer", token }, ...client }),
+        ] as [string, (brokers: string[], token: () => string) => KafkaDriver],
+    ),
+  ])("a token that the broker refuses is named, and the next one of the function is used: %s", async (_, make) => {
+    const [topic, groupId] = [uniqueName("token"), uniqueName("token")];
+    await createTopics(admin, [{ topic, numPartitions: 1 }]);
+    await allow(AclResourceTypes.GROUP, groupId, AclOperationTypes.READ);
+    await allow(AclResourceTypes.TOPIC, topic, AclOperationTypes.READ);
+    await untilSeen(topic);
+    await write(topic);
+    let isExpired = true;
+    const token = (): string => tokenOf(username, isExpired);
+    const start = (): { readonly ended: Promise<unknown>; readonly handled: Promise<void>; stop(): Promise<void> } => {
+      const consumer = createConsumer({ driver: make([secured.sasl], token), groupId, topics: [topic], signals: false, logger: false });
+      const handled = new Promise<void>((resolve) => consumer.on("*", () => resolve()));
+      return { handled, ended: consumer.run().catch((error: unknown) => error), stop: () => consumer.stop() };
+    };
+    expect(await start().ended).toMatchObject({
+      code: "authentication-failed",
+      message: expect.stringContaining("the broker refused the token (invalid_token)") as string,
+    });
+    isExpired = false;
+    const { ended, handled, stop } = start();
+    expect(await Promise.race([handled, ended])).toBe(undefined);
+    await stop();
   });
 
   describe.each(drivers)("%s", (_name, make) => {

@@ -13,7 +13,7 @@ export const password = "canary-broker-password";
 /** One broker, reached in each way that a cluster may be secured. */
 export interface SecuredKafka {
   readonly plain: string;
-  /** PLAIN and SCRAM-SHA-256, without TLS. */
+  /** PLAIN, SCRAM-SHA-256 and OAUTHBEARER with tokens that nobody has signed, without TLS. */
   readonly sasl: string;
   readonly tls: string;
   /** SCRAM-SHA-512 within TLS. */
@@ -92,12 +92,23 @@ function security(keystore: string, truststore: string): Record<string, string> 
     "ssl.truststore.type": "PEM",
     "ssl.truststore.location": truststore,
     "listener.name.mutual.ssl.client.auth": "required",
-    "listener.name.login.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256",
+    "listener.name.login.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,OAUTHBEARER",
     "listener.name.login.plain.sasl.jaas.config": module("plain.PlainLoginModule", `user_${username}="${password}"`),
     "listener.name.login.scram-sha-256.sasl.jaas.config": scram,
+    "listener.name.login.oauthbearer.sasl.jaas.config": module(
+      "oauthbearer.OAuthBearerLoginModule",
+      'unsecuredLoginStringClaim_sub="broker"',
+    ),
     "listener.name.logintls.sasl.enabled.mechanisms": "SCRAM-SHA-512",
     "listener.name.logintls.scram-sha-512.sasl.jaas.config": scram,
   };
+}
+
+/** A token of the user that lasts for an hour, or has lasted until a minute ago. */
+export function tokenOf(user: string, isExpired = false): string {
+  const seconds = Math.floor(Date.now() / 1_000);
+  const parts = [{ alg: "none" }, { sub: user, iat: seconds - 3_600, exp: isExpired ? seconds - 60 : seconds + 3_600 }];
+  return `${parts.map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".")}.`;
 }
 
 /** A call for each mechanism: Kafka refuses to change a user twice in one. */

@@ -11,25 +11,50 @@ export interface CredentialQuestion<T> {
   readonly give: () => T | Promise<T>;
   /** What was found in place of a credential, without the secret, or null if it is one. */
   readonly wrong: (given: unknown) => string | null;
+  /** So long the function may take. Whoever waits for the connection gives up after that at the latest, and would not know why. */
+  readonly deadlineMs: number;
   /** Makes the error of the driver's own class. */
   readonly makeError: MakeDriverError;
 }
 
 /**
- * A credential from a function of the application. Rejects with `authentication-failed` if the function throws, or gives something else. What
- * it throws may hold the secret. So it is not shown, nor kept as the cause, because causes are logged.
+ * A credential from a function of the application. Rejects with `authentication-failed` if the function throws, gives something else, or gives
+ * nothing in time. What it throws may hold the secret. So it is not shown, nor kept as the cause, because causes are logged.
  */
-export async function askForCredential<T>({ option, expected, give, wrong, makeError }: CredentialQuestion<T>): Promise<T> {
+export async function askForCredential<T>(question: CredentialQuestion<T>): Promise<T> {
+  const { option, expected, give, wrong, deadlineMs, makeError } = question;
   let found: string;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<typeof nothing>((resolve) => {
+    timer = setTimeout(resolve, deadlineMs, nothing).unref(); // while the session is open, its connection keeps the process alive
+  });
   try {
-    const given = await give();
-    const wrongPart = wrong(given);
+    const given = await Promise.race([give(), late]);
+    const wrongPart = given === nothing ? `no answer within ${deadlineMs} ms` : wrong(given);
     if (wrongPart === null) {
-      return given;
+      return given as T;
     }
     found = wrongPart;
   } catch (error) {
     found = `${isError(error) ? error.name : "a value"} thrown. Its message is not shown, because it may hold the secret: log it in the function`;
+  } finally {
+    clearTimeout(timer);
   }
   throw makeError("authentication-failed", `expected the function ${option} to give ${expected}, found ${found}`);
+}
+
+const nothing: unique symbol = Symbol("nothing");
+
+/**
+ * What is wrong if this is a broker's answer to a token; null if the broker has taken the token. Clients take every answer without an error code for
+ * success. But a broker that refuses a token sends its reason as JSON first (RFC 7628, section 3.2.2), and the next request is an error that does
+ * not name the token.
+ */
+export function refusedToken(answer: Uint8Array): string | null {
+  const text = Buffer.from(answer).toString();
+  if (!text.startsWith("{")) {
+    return null;
+  }
+  const reason = /"status"\s*:\s*"([\w -]+)"/.exec(text)?.[1];
+  return `the broker refused the token${reason === undefined ? "" : ` (${reason})`}: it has expired, or the listener expects another issuer, audience or scope`;
 }

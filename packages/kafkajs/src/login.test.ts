@@ -50,7 +50,7 @@ async function loginAt(
 ): Promise<unknown> {
   const answers = new Map([
     [18, Buffer.from("0000" + "00000003" + "001200000002" + "001100000001" + "002400000001", "hex")], // ApiVersions: itself and both of a login
-    [17, Buffer.concat([Buffer.from("000000000002", "hex"), ...["PLAIN", "SCRAM-SHA-256"].map(shortText)])],
+    [17, Buffer.concat([Buffer.from("000000000003", "hex"), ...["PLAIN", "SCRAM-SHA-256", "OAUTHBEARER"].map(shortText)])],
   ]);
   const server = createServer((accepted) => {
     accepted.on("error", () => {});
@@ -104,4 +104,21 @@ test.each([plain, scram])("a login that a broker refuses is final: $mechanism", 
   const refusal = Buffer.concat([Buffer.of(0, 58), shortText("wrong"), Buffer.alloc(4)]);
   const failure = await loginAt((accepted, correlation) => void accepted.write(framed(correlation, refusal)), sasl);
   expect(explainFailure(failure, "b:9092", { groupId: "g", topics: ["t"] }).code).toBe("authentication-failed");
+});
+
+/** Kafka's answers to a login: no error, no message, these bytes, and how long the login lasts. */
+function answerOf(bytes: string): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(bytes.length);
+  return Buffer.concat([Buffer.from("0000ffff", "hex"), length, Buffer.from(bytes), Buffer.alloc(8)]);
+}
+
+test.each([
+  ["accepts", "", undefined],
+  ["refuses", '{"status":"invalid_token"}', "authentication-failed"],
+])("a token that a broker %s with an answer without an error code", async (_, bytes, code) => {
+  const sasl = { mechanism: "oauthbearer", oauthBearerProvider: async () => ({ value: "secret123" }) } as const;
+  const failure = await loginAt((accepted, correlation) => void accepted.write(framed(correlation, answerOf(bytes))), sasl);
+  expect(failure === undefined ? failure : explainFailure(failure, "b:9092", { groupId: "g", topics: ["t"] }).code).toBe(code);
+  expect(inspect(failure, { depth: 10 })).not.toContain("secret123");
 });

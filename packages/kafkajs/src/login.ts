@@ -1,5 +1,5 @@
 import type { KafkaConfig } from "kafkajs";
-import { askForCredential } from "@cdckit/driver";
+import { askForCredential, refusedToken } from "@cdckit/driver";
 import { makeError } from "./errors.ts";
 import { isConnectionFailure } from "./explain-failure.ts";
 
@@ -7,6 +7,9 @@ type Login = NonNullable<KafkaConfig["sasl"]>;
 type OauthBearerLogin = Extract<Login, { readonly mechanism: "oauthbearer" }>;
 type Provider = Extract<Login, { readonly authenticationProvider: unknown }>["authenticationProvider"];
 type TokenProvider = OauthBearerLogin["oauthBearerProvider"];
+
+/** As long as kafkajs gives a login by default. It would wait for a function that never answers for ever, and lets no other request connect. */
+const deadlineMs = 10_000;
 
 /**
  * The login as kafkajs gets it. An object of its own: kafkajs writes an `authenticationProvider` into it, which other drivers refuse, and a frozen
@@ -41,7 +44,8 @@ function judgedByRequests(provider: Provider): Provider {
   return (args) => {
     let cut: Error | undefined;
     const saslAuthenticate: typeof args.saslAuthenticate = (asked) =>
-      args.saslAuthenticate(asked).catch((error: Error) => {
+      // kafkajs reads no answer to a token
+      args.saslAuthenticate({ response: answerToToken, ...asked }).catch((error: Error) => {
         cut = isConnectionFailure(error) ? error : undefined;
         throw error;
       });
@@ -53,13 +57,25 @@ function judgedByRequests(provider: Provider): Provider {
   };
 }
 
+/** Fails if the broker has refused the token: the function may give another one later. */
+const answerToToken = Object.freeze({
+  decode: async (answer: Buffer): Promise<Buffer> => {
+    const refusal = refusedToken(answer.subarray(4)); // after its length
+    if (refusal !== null) {
+      throw asConnectionError(makeError("authentication-failed", refusal));
+    }
+    return answer;
+  },
+  parse: (): never => undefined as never,
+});
+
 /** A token of the application's function, which may ask a server, which may fail for a moment. */
 async function tokenOf(give: TokenProvider): ReturnType<TokenProvider> {
   const wrong = (token: unknown): string | null => {
     const { value } = (token ?? {}) as { readonly value?: unknown };
     return typeof value === "string" && value !== "" ? null : "no value";
   };
-  const question = { option: "sasl.oauthBearerProvider", expected: "{ value }, a text", give, wrong, makeError };
+  const question = { option: "sasl.oauthBearerProvider", expected: "{ value }, a text", give, wrong, deadlineMs, makeError };
   return await askForCredential(question).catch((failure: Error) => Promise.reject(asConnectionError(failure)));
 }
 

@@ -43,6 +43,8 @@ export interface ClientLogin {
   readonly username?: unknown;
   readonly password?: unknown;
   readonly token?: unknown;
+  /** Called with what the broker has answered to the login. */
+  readonly authBytesValidator?: (answer: Buffer, done: (error: Error | null, answer: Buffer) => void) => void;
 }
 
 export interface ClientConnectionOptions {

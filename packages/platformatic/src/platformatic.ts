@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
-import { askForCredential, type ConnectionAttempt, explainedByListeners, preflight } from "@cdckit/driver";
-import { Cluster } from "./cluster.ts";
+import { askForCredential, type ConnectionAttempt, explainedByListeners, preflight, refusedToken } from "@cdckit/driver";
+import { Cluster, connectTimeoutMs } from "./cluster.ts";
 import { demandConsumerProtocol } from "./consumer-protocol.ts";
 import { makeError } from "./errors.ts";
 import { explainFailure, isUnanswered } from "./explain-failure.ts";
@@ -110,7 +110,16 @@ export function connectionOptions({ ssl, sasl }: PlatformaticConnection): Pick<C
 
 function loginOf({ mechanism, ...credentials }: PlatformaticLogin): ClientLogin {
   const checked = Object.entries(credentials).map(([name, one]) => [name, typeof one === "function" ? () => credentialOf(name, one) : one]);
-  return { mechanism: mechanism.toUpperCase(), ...(Object.fromEntries(checked) as Omit<ClientLogin, "mechanism">) };
+  const login = { mechanism: mechanism.toUpperCase(), ...(Object.fromEntries(checked) as Omit<ClientLogin, "mechanism">) };
+  return "token" in credentials ? { ...login, authBytesValidator: judgeOf(typeof credentials.token === "function") } : login;
+}
+
+/** The client takes a token that is refused for one that is accepted. A function may give another one later, a text stays as it is. */
+function judgeOf(isOfFunction: boolean): NonNullable<ClientLogin["authBytesValidator"]> {
+  return (answer, done) => {
+    const refusal = refusedToken(answer);
+    done(refusal === null ? null : isOfFunction ? makeError("authentication-failed", refusal) : new Error(refusal), answer);
+  };
 }
 
 /**
@@ -118,6 +127,7 @@ function loginOf({ mechanism, ...credentials }: PlatformaticLogin): ClientLogin 
  * next connection asks again.
  */
 function credentialOf(name: string, give: () => string | Promise<string>): Promise<string> {
+  const deadlineMs = connectTimeoutMs - 1_000; // a login is a part of connecting, and the client says only that this took too long
   const wrong = (given: unknown): string | null => (given === "" ? "an empty text" : typeof given === "string" ? null : typeof given);
-  return askForCredential({ option: `sasl.${name}`, expected: "a text", give, wrong, makeError });
+  return askForCredential({ option: `sasl.${name}`, expected: "a text", give, wrong, deadlineMs, makeError });
 }
