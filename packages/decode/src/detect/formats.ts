@@ -15,9 +15,9 @@ import type { TextEncoding } from "../encoding/text-encoding.ts";
 import { canal } from "../envelope/canal/envelope.ts";
 import { cloudevents } from "../envelope/cloudevents/envelope.ts";
 import { cockroachdb } from "../envelope/cockroachdb/envelope.ts";
+import { bareChange } from "../envelope/debezium/bare.ts";
 import { debezium } from "../envelope/debezium/envelope.ts";
 import { keyedHeartbeat } from "../envelope/debezium/heartbeat.ts";
-import { flinkChange } from "../envelope/debezium/flink.ts";
 import { deltaforge } from "../envelope/deltaforge/envelope.ts";
 import { dms } from "../envelope/dms/envelope.ts";
 import type { EnvelopeFormat } from "../envelope/envelope.ts";
@@ -98,7 +98,7 @@ const envelopes: readonly EnvelopeFormat[] = [
   cockroachdb,
   debezium,
   keyedHeartbeat,
-  flinkChange,
+  bareChange,
   cloudevents,
   ticdcCanalJson,
   ticdcOpenIn(ticdc.name),
