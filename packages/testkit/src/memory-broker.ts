@@ -17,11 +17,11 @@ export interface AppendedRecord {
   /** The headers in their order. Without it, the record has none. */
   readonly headers?: readonly (readonly [name: string, value: WrittenBytes | null])[];
   /** Milliseconds since the epoch; 0 if it is left out, so that tests see the same records every time. */
-  readonly timestamp?: bigint;
+  readonly timestamp?: bigint | number;
   /** By the key's hash if it is left out. */
   readonly partition?: number;
   /** A later offset than the next one leaves a gap, as compaction and transaction markers do. */
-  readonly offset?: bigint;
+  readonly offset?: bigint | number;
 }
 
 /** A commit as the broker took it. */
@@ -63,6 +63,25 @@ export interface MemoryBrokerOptions {
   readonly sessionTimeoutMs?: number;
 }
 
+/** A new option does not compile without a name here. */
+const optionNames: Readonly<Record<keyof MemoryBrokerOptions, true>> = {
+  clock: true,
+  rebalance: true,
+  rebalanceTimeoutMs: true,
+  sessionTimeoutMs: true,
+};
+
+/** A test whose broker leaves out a misspelt option would pass, and would have tested nothing. */
+function checkOptions({ rebalance = "cooperative", ...options }: MemoryBrokerOptions): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
+  if (unknown !== undefined) {
+    throw new RangeError(`MemoryBroker has no option ${unknown}; the options are ${Object.keys(optionNames).join(", ")}`);
+  }
+  if (rebalance !== "cooperative" && rebalance !== "eager") {
+    throw new RangeError(`expected rebalance to be "cooperative" or "eager", found ${String(rebalance)}`);
+  }
+}
+
 /**
  * A Kafka broker in memory: topics, partitions, consumer groups with committed offsets, transactions, retention, and every fault that a
  * test asks for. For tests and demonstrations.
@@ -86,6 +105,7 @@ export class MemoryBroker {
   readonly #committed = new Map<string, CommittedOffset>();
 
   constructor(topics: Readonly<Record<string, number>> = {}, options: MemoryBrokerOptions = {}) {
+    checkOptions(options);
     this.clock = options.clock ?? systemClock;
     this.faults = new MemoryFaults(this.clock);
     this.rebalance = options.rebalance ?? "cooperative";
@@ -241,7 +261,7 @@ export class MemoryBroker {
     const key = bytesOf(record.key ?? null);
     const partition = record.partition ?? partitionFor(key, this.partitions(topic));
     const log = this.log(topic, partition);
-    const offset = record.offset ?? log.end;
+    const offset = BigInt(record.offset ?? log.end);
     if (offset < log.end) {
       throw new RangeError(`${topic}[${partition}] is at offset ${log.end}, a record cannot get ${offset}`);
     }
@@ -249,7 +269,7 @@ export class MemoryBroker {
       topic,
       partition,
       offset,
-      timestamp: record.timestamp ?? 0n,
+      timestamp: BigInt(record.timestamp ?? 0n),
       key,
       value: bytesOf(record.value),
       headers: (record.headers ?? []).map(([name, value]) => [name, bytesOf(value)] as const),

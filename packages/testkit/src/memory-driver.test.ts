@@ -165,6 +165,32 @@ describe("the broker in memory", () => {
     await expect(connecting({ topics: ["orders"], writesTo })).rejects.toMatchObject({ code: "topic-missing" });
   });
 
+  test("an option, a fault or a kind of rebalance that there is not is refused: its test would pass without it", () => {
+    const broker = new MemoryBroker();
+    const wrong = [
+      [
+        () => new MemoryBroker({}, { sesionTimeoutMs: 600 } as never),
+        "MemoryBroker has no option sesionTimeoutMs; the options are clock, ",
+      ],
+      [() => new MemoryBroker({}, { rebalance: "eagre" as never }), 'expected rebalance to be "cooperative" or "eager", found eagre'],
+      [
+        () => broker.faults.inject({ on: "comit" as never, how: "fails" }),
+        "there is no operation comit that can go wrong; there are connect, ",
+      ],
+      [() => broker.faults.inject({ on: "commit", how: "fail" as never }), '"answer-lost" or { lateMs }, found "fail"'],
+      [() => broker.faults.inject({ on: "commit", how: { late: 5 } as never }), 'or { lateMs }, found {"late":5}'],
+      [() => broker.faults.inject({ on: "commit", how: { lateMs: Number.NaN } }), 'or { lateMs }, found {"lateMs":null}'],
+    ] as const;
+    for (const [attempt, message] of wrong) {
+      expect(attempt).toThrow(message);
+    }
+  });
+
+  test("offsets and timestamps may be written as numbers, and records have bigints", () => {
+    const [record] = new MemoryBroker({ t: 1 }).append("t", { value: "{}", offset: 7, timestamp: 1_700_000_000_000 });
+    expect(record).toMatchObject({ offset: 7n, timestamp: 1_700_000_000_000n });
+  });
+
   test("what does not exist is named", () => {
     const own = new MemoryBroker({ orders: 1 });
     expect(() => own.append("order", { value: "a" })).toThrow("there is no topic order; there are: orders");

@@ -39,6 +39,28 @@ export interface BrokerFault {
   readonly error?: Error;
 }
 
+/** A new operation does not compile without a name here. */
+const operations: Readonly<Record<BrokerOperation, true>> = {
+  connect: true,
+  heartbeat: true,
+  fetch: true,
+  commit: true,
+  send: true,
+  transact: true,
+  ranges: true,
+};
+
+/** A fault of a misspelt name would never come, and its test would pass all the same. */
+function checkFault({ on, how }: BrokerFault): void {
+  if (!Object.hasOwn(operations, on)) {
+    throw new RangeError(`there is no operation ${String(on)} that can go wrong; there are ${Object.keys(operations).join(", ")}`);
+  }
+  const isDelay = typeof how === "object" && how !== null && how.lateMs >= 0;
+  if (!isDelay && how !== "fails" && how !== "hangs" && how !== "answer-lost") {
+    throw new RangeError(`expected how to be "fails", "hangs", "answer-lost" or { lateMs }, found ${JSON.stringify(how)}`);
+  }
+}
+
 interface StandingFault {
   readonly fault: BrokerFault;
   left: number;
@@ -64,6 +86,7 @@ export class MemoryFaults {
 
   /** Asks for a fault. The returned function takes it back, and lets go what hangs in it. */
   inject(fault: BrokerFault): () => void {
+    checkFault(fault);
     let release = (): void => {};
     const removed = new Promise<void>((resolve) => {
       release = resolve;
