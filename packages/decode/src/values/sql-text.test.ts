@@ -13,6 +13,8 @@ function convert(
   return new SqlTexts({ dialect, bytes, values: resolveValueOptions(options), parseJson: JSON.parse }).of(type)(value);
 }
 
+const line = `010200000002000000${"0".repeat(32)}${"000000000000f03f".repeat(2)}`;
+
 /** Type names and texts in the form of MySQL 8's information_schema and its client. */
 describe("MySQL", () => {
   test.each<[string, unknown, unknown]>([
@@ -52,7 +54,16 @@ describe("MySQL", () => {
     ["enum('1','2')", "2", "2"],
     ["varchar(255)", "42", "42"],
     ["blob", "\u0000\u00ff", Buffer.from([0, 255])],
-    ["geometry", "as it is", "as it is"],
+    ["inet6", "as it is", "as it is"],
+    // ST_GeomFromText('POINT(1 2)', 4326) as MySQL stores it, and 'LINESTRING(0 0,1 1)' without an SRID
+    [
+      "point",
+      Buffer.from("e6100000" + "0101000000" + "000000000000f03f" + "0000000000000040", "hex").toString("latin1"),
+      { x: 1, y: 2, srid: 4326, wkb: Buffer.from("0101000000000000000000f03f0000000000000040", "hex") },
+    ],
+    ["linestring", Buffer.from(`00000000${line}`, "hex").toString("latin1"), { wkb: Buffer.from(line, "hex"), srid: null }],
+    ["geometry", "POINT(1 2)", "POINT(1 2)"],
+    ["point", "\u0000\u0000", "\u0000\u0000"],
     ["int", null, null],
   ])("%s %o is %o", (type, value, expected) => {
     expect(convert(type, value)).toEqual(expected);

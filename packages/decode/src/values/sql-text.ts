@@ -2,6 +2,7 @@ import type { ResolvedValueOptions } from "../options.ts";
 import { decimalConversion } from "./decimal.ts";
 import { enumSetConversion } from "./enum-set.ts";
 import { jsonConversion } from "./json-text.ts";
+import { mysqlGeometry, mysqlPoint } from "./mysql-geometry.ts";
 import { type BytesText, bytesOfText, bitsOfText } from "./sql-bytes.ts";
 import { dateOfText, timeOfText, timestampOfText, zonedTimeOfText, zonedTimestampOfText } from "./sql-time.ts";
 import { parseSqlType, type SqlType } from "./sql-type.ts";
@@ -210,6 +211,11 @@ function bytes({ name }: SqlType, options: SqlTextOptions): SqlConversion {
   return ofText((text) => bytesOfText(name, text, options.bytes));
 }
 
+/** Converts MySQL's geometries, if the envelope writes bytes as text of one character each. */
+function spatial(convert: (text: string) => unknown): Make {
+  return (_, { dialect, bytes: written }) => (dialect === "mysql" && written === "latin1" ? ofText(convert) : asItIs);
+}
+
 function temporal(make: (options: ResolvedValueOptions) => (text: string) => unknown): Make {
   return (_, { values }) => (values.time === "raw" ? asItIs : ofText(make(values)));
 }
@@ -235,6 +241,8 @@ const makers: ReadonlyMap<string, Make> = new Map<string, Make>([
   ["time with time zone", temporal(zonedTimeOfText)],
   ...named("binary varbinary tinyblob blob mediumblob longblob bytea", bytes),
   ...named("bit varbit", (type, { dialect, values }) => bitsOfText(type, dialect, values.bits)),
+  ...named("geometry linestring polygon multipoint multilinestring multipolygon geometrycollection geomcollection", spatial(mysqlGeometry)),
+  ...named("point", spatial(mysqlPoint)),
   ...named("json jsonb", json),
   ...named("enum", enumeration),
   ...named("set", set),
