@@ -21,7 +21,7 @@ const exitCodes = Object.freeze({ ok: 0, failed: 1, interrupted: 130 });
 /** @typedef {{ isQuick: boolean, wanted: readonly import("./published/parts.mjs").Part[], folder: string }} Plan */
 
 const plan = readPlan();
-setUp({ build: true });
+await setUp({ build: true });
 process.exitCode = await main(plan);
 
 /** @returns {Plan} */

@@ -59,7 +59,7 @@ const command = {
   output,
 };
 
-setUp({ build: true });
+await setUp({ build: true });
 await become("bench/dist/main.js", [JSON.stringify(command)]);
 
 /** @param {"rounds" | "round-ms" | "messages" | "minutes" | "megabytes"} flag */

@@ -3,4 +3,4 @@ import { readArguments } from "./arguments.mjs";
 import { setUp } from "./set-up.mjs";
 
 readArguments("usage: npm run build", {});
-setUp({ build: true });
+await setUp({ build: true });

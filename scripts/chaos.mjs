@@ -21,7 +21,7 @@ const { values } = readArguments(usage, {
   concurrency: { type: "string", default: "1" },
   driver: { type: "string", default: "kafkajs" },
 });
-setUp({ build: true });
+await setUp({ build: true });
 if (values.driver === "confluent") {
   linkConfluentClient(); // `npm ci` removes it, and without it every member would end at once, for all the minutes
 }

@@ -16,7 +16,7 @@ const usage = `usage: npm run check -- [NAME]...
 
 const { positionals: names } = readArguments(usage, {}, { words: true });
 demandWritable();
-setUp();
+await setUp();
 
 // After setUp: what follows may need installed packages.
 const { bundlePackages } = await import("./bundle.mjs");

@@ -9,5 +9,5 @@ const usage = `usage: npm run demo -- [OPTION]...
 
 const names = ["threshold", "baseline", "max-regression", "json", "output-format", "output", "o", "profile", "log-level", "debug"];
 const args = argumentsFor(usage, names);
-setUp({ build: true });
+await setUp({ build: true });
 await become("packages/cdc-bench/bin/cdc-bench.js", ["demo", ...args]);

@@ -14,7 +14,7 @@ readArguments(
   builds the site of the documentation in .cache/docs/site; DOCS_BASE is the path below which it will be served (default /)`,
   {},
 );
-setUp();
+await setUp();
 
 // After setUp: what follows may need installed packages.
 const { outline } = await import("./docs/outline.mjs");

@@ -43,7 +43,7 @@ async function main() {
   try {
     const { example, dir, docker, args } = readCommand();
     if (dir === defaultStackDir) demandWritable();
-    setUp({ build: true }); // what follows needs packages, which a fresh clone does not have
+    await setUp({ build: true }); // what follows needs packages, which a fresh clone does not have
     const { runExample } = await import("./example/run-example.mjs");
     const log = (/** @type {string} */ line) => console.error(line);
     return await runExample(example, { dir, docker, args, signal: stopping.signal, impatience: impatience.signal, log });

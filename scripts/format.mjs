@@ -5,6 +5,6 @@ import { readArguments } from "./arguments.mjs";
 import { repositoryRoot, setUp, toolPath } from "./set-up.mjs";
 
 readArguments("usage: npm run format", {});
-setUp();
+await setUp();
 const { status } = spawnSync(toolPath("biome"), ["format", "--write", "."], { cwd: repositoryRoot, stdio: "inherit" });
 process.exit(status ?? 1);

@@ -30,7 +30,7 @@ readArguments(usage, {
   attacks: { type: "string" },
   digest: { type: "boolean" },
 });
-setUp({ build: true });
+await setUp({ build: true });
 const { status: built } = spawnSync(toolPath("tsc"), ["-b", "test/fuzz"], { cwd: repositoryRoot, stdio: "inherit" });
 if (built !== 0) {
   process.exit(built ?? 1);

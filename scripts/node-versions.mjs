@@ -23,7 +23,7 @@ const given = argumentsFor(usage, vitestOptions);
 if (noOtherNode !== "") {
   fail(noOtherNode);
 }
-setUp({ build: true });
+await setUp({ build: true });
 
 const filters = given.length > 0 ? given : ["packages"];
 let failures = 0;

@@ -40,7 +40,7 @@ const unknown = named.filter((name) => !Object.hasOwn(parts, name));
 if (unknown.length > 0) {
   refuse(`there is no picture ${unknown.join(", ")}`, usage);
 }
-setUp({ build: true });
+await setUp({ build: true });
 const { chromium } = await import("playwright-core"); // after setUp: a fresh clone has no packages yet
 mkdirSync(pictures, { recursive: true });
 for (const [name, take] of Object.entries(parts)) {

@@ -19,13 +19,13 @@ const minNode = { major: 20, minor: 19 };
  * Leaves the repository ready to run.
  * @param {{ build?: boolean, quiet?: boolean }} [options] `build`: compile every package into its `dist`
  */
-export function setUp({ build = false, quiet = false } = {}) {
+export async function setUp({ build = false, quiet = false } = {}) {
   demandNode(process.versions.node);
   if (!isInstalled(repositoryRoot)) {
-    install(quiet);
+    await install(quiet);
   }
   if (build) {
-    compile(quiet);
+    await compile(quiet);
   }
 }
 
@@ -94,11 +94,11 @@ export function demandWritable() {
 }
 
 /** @param {boolean} quiet */
-function install(quiet) {
+async function install(quiet) {
   if (!quiet) {
     console.error("Installing the packages of package-lock.json ...");
   }
-  const { status, output } = capture("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+  const { status, output } = await captureOrEnd("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
   if (status !== 0) {
     console.error(output);
     fail("npm ci failed, see above. Without a network: point npm at a registry that this machine reaches, then try again.");
@@ -106,11 +106,11 @@ function install(quiet) {
 }
 
 /** @param {boolean} quiet */
-function compile(quiet) {
+async function compile(quiet) {
   if (!quiet) {
     console.error("Building ...");
   }
-  const { status, output } = capture(toolPath("tsc"), ["-b"]);
+  const { status, output } = await captureOrEnd(toolPath("tsc"), ["-b"]);
   if (status !== 0) {
     console.error(output);
     fail("The build failed, see above.");
@@ -145,11 +145,12 @@ export function capture(command, args) {
  * Runs a command in the repository's root beside others, and keeps what it prints.
  * @param {string} command
  * @param {readonly string[]} args
+ * @param {AbortSignal} [signal] kills the command
  * @returns {Promise<{ status: number, output: string }>}
  */
-export function captureBeside(command, args) {
+export function captureBeside(command, args, signal) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: repositoryRoot, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(command, args, { cwd: repositoryRoot, stdio: ["ignore", "pipe", "pipe"], signal, killSignal: "SIGKILL" });
     /** @type {Buffer[]} */
     const chunks = [];
     child.stdout.on("data", (chunk) => chunks.push(chunk));
@@ -157,6 +158,32 @@ export function captureBeside(command, args) {
     child.on("error", (error) => resolve({ status: 1, output: error.message }));
     child.on("close", (status) => resolve({ status: status ?? 1, output: Buffer.concat(chunks).toString().trimEnd() }));
   });
+}
+
+/** Signals that end a process. */
+const endings = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
+
+/**
+ * The same, and a signal that would end this process kills the command first. After a Ctrl-C, `npm ci` would go on for a minute to remove what it
+ * has installed, and the next start would install into the same folders meanwhile.
+ * @param {string} command
+ * @param {readonly string[]} args
+ */
+export async function captureOrEnd(command, args) {
+  const killing = new AbortController();
+  /** @param {NodeJS.Signals} signal */
+  const end = (signal) => {
+    killing.abort();
+    process.exit(128 + constantsOf.signals[signal]);
+  };
+  for (const signal of endings) {
+    process.on(signal, end);
+  }
+  const captured = await captureBeside(command, args, killing.signal);
+  for (const signal of endings) {
+    process.off(signal, end);
+  }
+  return captured;
 }
 
 /** Installs Confluent's client if it is not there, or ends the process with what was printed above. */
@@ -185,13 +212,12 @@ export function runHere(args, { cwd = process.cwd(), env = process.env, execPath
         child.kill(signal); // a terminal sends its Ctrl-C to the script, too
       }
     };
-    const signals = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
-    for (const signal of signals) {
+    for (const signal of endings) {
       process.on(signal, passOn);
     }
     child.once("error", reject);
     child.once("exit", (status, signal) => {
-      for (const one of signals) {
+      for (const one of endings) {
         process.off(one, passOn);
       }
       const code = status ?? 128 + constantsOf.signals[/** @type {NodeJS.Signals} */ (signal)];

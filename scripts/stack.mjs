@@ -38,7 +38,7 @@ if (!Number.isSafeInteger(rows) || rows < 1) {
   refuse(`--rows must be a whole number above 0, got "${values.rows}"`, usage);
 }
 
-setUp(); // a fresh clone has no packages yet, and what follows needs them
+await setUp(); // a fresh clone has no packages yet, and what follows needs them
 const { composeAddresses } = await import("./stack/compose-addresses.mjs");
 const { defaultTables } = await import("./stack/connectors.mjs");
 const { down } = await import("./stack/down.mjs");

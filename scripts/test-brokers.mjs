@@ -29,7 +29,7 @@ const releases = values.kafka.split(",").map((wanted) => releaseOf(wanted));
 const sizes = listOf("brokers", clusterSizes);
 const drivers = listOf("driver", contractedDrivers);
 const chosen = listOf("compression", compressions);
-setUp({ build: true });
+await setUp({ build: true });
 if (drivers.includes("confluent")) {
   linkConfluentClient(); // `npm ci` removes it, and its contract would be skipped
 }

@@ -28,7 +28,7 @@ const { values, positionals: paths } = readArguments(usage, { watch: { type: "bo
 const { watch } = values;
 
 demandWritable();
-setUp({ build: true }); // some tests run what users run: dist
+await setUp({ build: true }); // some tests run what users run: dist
 
 process.env.FAST_CHECK_SEED ??= String(randomInt(2 ** 31));
 process.env.NODE_ENV ??= "test";

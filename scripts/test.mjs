@@ -21,7 +21,7 @@ const args = argumentsFor(usage, vitestOptions);
 const report = new ClosingReport();
 
 demandWritable();
-setUp({ build: true }); // the tests of the command line run what users run: dist
+await setUp({ build: true }); // the tests of the command line run what users run: dist
 
 // After setUp: before it there may be no vitest.
 const { runTests } = await import("./run-tests.mjs");

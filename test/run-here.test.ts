@@ -1,9 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 
 const setUp = JSON.stringify(pathToFileURL(join(import.meta.dirname, "../scripts/set-up.mjs")).href);
 /** Says its id, and which signal came, and goes on until then. */
@@ -32,4 +35,25 @@ describe("a script that runs in the terminal of another", () => {
     const [[chunk]] = await Promise.all([once(outer.stdout, "data"), once(outer, "close")]);
     expect(String(chunk)).toBe("3\n");
   });
+});
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)("what a script installs and builds is killed by its %s, whatever it does about signals", async (signal, code) => {
+  const folder = mkdtempSync(join(tmpdir(), "set-up-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const socket = join(folder, "socket");
+  const inner = `for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {});
+    require("node:net").createServer((connection) => connection.write("alive")).listen(${JSON.stringify(socket)});`;
+  const outer = `import { captureOrEnd } from ${setUp}; await captureOrEnd(process.execPath, ["-e", ${JSON.stringify(inner)}]);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", outer], { stdio: "inherit" });
+  const ended = once(child, "close");
+  await vi.waitFor(() => expect(existsSync(socket)).toBe(true), { timeout: 10_000 });
+  const connection = connect(socket).resume();
+  await once(connection, "data");
+  const cut = once(connection, "close");
+  child.kill(signal);
+  expect(await ended).toEqual([code, null]);
+  await cut;
 });
