@@ -311,9 +311,12 @@ export function isReadOnly(error: unknown): boolean {
   return isPostgresSinkError(error) && error.cause instanceof PostgresRefusal && error.cause.code === readOnly;
 }
 
-/** Whether two rows were in each other's way: a unique index or an exclusion constraint lets only one of them be there, or one refers to the other. */
+/**
+ * Whether two rows were in each other's way: a unique index or an exclusion constraint lets only one of them be there, one refers to the other, or they
+ * are one (21000), whose key came in two forms: 1.0 and 1.00.
+ */
 export function isConflict(error: unknown): boolean {
-  return isPostgresSinkError(error) && error.cause instanceof PostgresRefusal && /^23(503|505|P01)$/.test(error.cause.code);
+  return isPostgresSinkError(error) && error.cause instanceof PostgresRefusal && /^(21000|23503|23505|23P01)$/.test(error.cause.code);
 }
 
 /** A table that is not as it is remembered: nothing was written. */

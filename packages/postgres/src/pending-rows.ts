@@ -6,6 +6,7 @@ import { quoteTable } from "./quote.ts";
 import type { Target } from "./table-columns.ts";
 import { shownName, sourceName, type Targets } from "./targets.ts";
 import { type Place, rowWithoutTable, type TopicTables } from "./topic-tables.ts";
+import { valueText } from "./value-text.ts";
 
 /** A pending write or delete of a row. */
 export interface PendingRow {
@@ -207,9 +208,16 @@ function keyNameOf(key: unknown): string | null {
   return isKey(key) ? nameOf(key) : null;
 }
 
-/** JSON alone has no bigints, and makes null of each number that is not finite: NaN and the infinities are keys of their own. */
+/**
+ * By the texts that PostgreSQL reads, in the order of their names: after an integer of the source has become a longer one, 1 may be a bigint or a
+ * text, and a connector may be told another order. The row is the same, and its delete must not be another row's.
+ */
 function nameOf(key: Columns): string {
-  return JSON.stringify(Object.entries(key), (_, value: unknown) =>
-    typeof value === "bigint" ? `${value}` : typeof value === "number" && !Number.isFinite(value) ? { number: `${value}` } : value,
-  );
+  const texts = Object.entries(key).map(([name, value]) => [name, keyText(value)] as const);
+  return JSON.stringify(texts.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Zero has one text: PostgreSQL's -0 equals it. */
+function keyText(value: unknown): string | null {
+  return value === 0 ? "0" : value === UNAVAILABLE ? null : valueText(value, "text");
 }
