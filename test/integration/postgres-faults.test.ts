@@ -312,7 +312,10 @@ describe("a connection", () => {
       (error: { code: string }) => error.code,
     );
     await isFrozen;
-    const after = await claimed();
+    const after = postgres({ pool: pool as never, schema: "copy", create: true });
+    const claim = (): Promise<unknown> =>
+      after.claim("g", [partition]).catch((error: { retriable: boolean }) => error.retriable && claim()); // as a consumer does
+    expect(await claim()).toEqual([]);
     await apply(after, 1n, created(2));
     thaw();
     expect(await applying).toBe("unavailable");
@@ -411,6 +414,19 @@ describe("trouble that passes", () => {
     });
     await apply(sink, 2n, created(2));
     expect(await rows()).toEqual([{ id: "1" }, { id: "2" }]);
+  });
+
+  test("a lock that a claim waits for is named, too, with the table of the checkpoints", async () => {
+    const sink = await claimed();
+    await whileLocked("copy.cdckit_checkpoints", async () => {
+      await expect(sink.claim("g", [partition])).rejects.toMatchObject({
+        code: "unavailable",
+        retriable: true,
+        message: expect.stringMatching(
+          /^\[unavailable\] claiming partitions in "copy"\."cdckit_checkpoints": .* \(55P03, another session holds a lock/,
+        ),
+      });
+    });
   });
 
   test("a deadlock may be tried again", async () => {
@@ -667,6 +683,13 @@ describe("columns that are UNAVAILABLE", () => {
 });
 
 describe("tables and schemas that are not there", () => {
+  test("are named, with what to do, if the sink may not make them", async () => {
+    const claiming = postgres({ pool: pool as never, schema: "copy" }).claim("g", [partition]);
+    await expect(claiming).rejects.toThrow(
+      'claiming partitions in "copy"."cdckit_checkpoints": PostgreSQL refused it with SQLSTATE 3F000, there is no such schema',
+    );
+  });
+
   test("are made with the first rows, not with deletes of none", async () => {
     await pool.query("drop schema if exists copy cascade");
     const sink = postgres({ pool: pool as never, schema: "copy", create: true });

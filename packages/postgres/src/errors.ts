@@ -178,6 +178,7 @@ const reasons: Readonly<Record<string, string>> = {
     "the column takes no null: if the source has dropped it, or lets it be null by now, let it take nulls here, too (alter column ... drop not null)",
   [readOnly]: "the database, or its session, is read-only",
   "25P03": "the transaction did nothing for too long: this process stood still, or a handler kept its event loop busy",
+  "3F000": "there is no such schema: create it, or let the sink create it (create: true)",
   "42501": "the role lacks a right, or a policy of row-level security refuses a row",
   "42883":
     "a function or an operator is not found: if a column of the key has the type of an extension, add its schema to the role's search_path",

@@ -12,7 +12,7 @@ import type { Target } from "./table-columns.ts";
 import { Tables } from "./tables.ts";
 import { Targets } from "./targets.ts";
 import { tableUnknown, type TopicFacts, TopicTables } from "./topic-tables.ts";
-import { maxLockWaitMs, type Statements, Transactions } from "./transaction.ts";
+import { type Statements, Transactions } from "./transaction.ts";
 import { writeRows } from "./write-rows.ts";
 import { bindMethods } from "./bind-methods.ts";
 
@@ -71,7 +71,9 @@ class RowSink implements PostgresSink {
       assignments.forEach((assignment) => this.#topics.claimed(assignment, null));
       return [];
     }
-    const { known, facts } = await this.#transactions.run(await this.#connected(), { what: "claiming partitions" }, async (statements) => {
+    const { schema, checkpointTable } = this.#options;
+    const what = `claiming partitions in ${quoteTable({ schema, name: checkpointTable })}`;
+    const { known, facts } = await this.#transactions.run(await this.#connected(), what, async (statements) => {
       await this.#checkpoints.create(statements, { withSchema: this.#options.create });
       return this.#checkpoints.claim(statements, groupId, assignments);
     });
@@ -121,7 +123,7 @@ class RowSink implements PostgresSink {
     const deletes = this.#topics.openDeletesOf(assignment);
     const news = this.#options.keepsCheckpoints ? this.#newsOf(assignment, facts, JSON.stringify(deletes)) : null;
     try {
-      await this.#transactions.run(pool, { what, lockWaitMs: maxLockWaitMs }, async (statements) => {
+      await this.#transactions.run(pool, what, async (statements) => {
         if (this.#options.keepsCheckpoints && !(await this.#checkpoints.advance(statements, assignment, nextOffset))) {
           return;
         }

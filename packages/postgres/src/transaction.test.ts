@@ -5,7 +5,7 @@ import { Transactions } from "./transaction.ts";
 test("a pool that gives no connection in time is named beside a silent server: nothing was open that could be closed", async () => {
   const pool = { connect: () => new Promise<never>(() => {}), end: async () => {} };
   const work = (): Promise<void> => Promise.reject(new Error("unreachable: there is no connection"));
-  await expect(new Transactions(1).run(pool, { what: "claiming partitions" }, work)).rejects.toMatchObject({
+  await expect(new Transactions(1).run(pool, "claiming partitions", work)).rejects.toMatchObject({
     code: "unavailable",
     retriable: true,
     message:
@@ -15,7 +15,7 @@ test("a pool that gives no connection in time is named beside a silent server: n
 
 test("a pool whose address cannot be read says what to change, without the address", async () => {
   const pool = new pg.Pool({ connectionString: "postgres://user:top/secret@db" });
-  const running = new Transactions(1_000).run(pool as never, { what: "claiming partitions" }, async () => {});
+  const running = new Transactions(1_000).run(pool as never, "claiming partitions", async () => {});
   await expect(running).rejects.toMatchObject({
     code: "login-failed",
     message: expect.stringContaining("connecting: there is no connection to be had: its address cannot be read: percent-encode"),
@@ -25,7 +25,7 @@ test("a pool whose address cannot be read says what to change, without the addre
 
 test("a client in place of a pool is refused in words, not tried for ever", async () => {
   const pool = { connect: async () => undefined, end: async () => {} };
-  await expect(new Transactions(1_000).run(pool as never, { what: "claiming partitions" }, async () => {})).rejects.toMatchObject({
+  await expect(new Transactions(1_000).run(pool as never, "claiming partitions", async () => {})).rejects.toMatchObject({
     code: "invalid-option",
     retriable: false,
     message: expect.stringContaining("give a pg.Pool, not a pg.Client"),

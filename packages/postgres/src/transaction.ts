@@ -21,10 +21,10 @@ export interface Statements {
 const maxIdleMs = 10_000;
 
 /**
- * A batch that waits for a lock of somebody else gives up after so long, and is tried again: PostgreSQL then says that it was a lock, where a
- * statement without an answer may be anything. Soon enough for `health()` to name the cause within 5 seconds.
+ * What waits for a lock of somebody else gives up after so long, and is tried again: PostgreSQL then says that it was a lock, where a statement
+ * without an answer may be anything. Soon enough for `health()` to name the cause within 5 seconds.
  */
-export const maxLockWaitMs = 4_000;
+const maxLockWaitMs = 4_000;
 
 /** The transactions of one sink. */
 export class Transactions {
@@ -37,15 +37,10 @@ export class Transactions {
   }
 
   /**
-   * Runs the work in a transaction on a connection of its own. All of it is committed, or nothing. `lockWaitMs`: how long it waits for a lock;
-   * without it, as long as a statement may take. Each statement sees what is committed by then, whatever the database's own isolation is: with a snapshot
+   * Runs the work in a transaction on a connection of its own. All of it is committed, or nothing. Each statement sees what is committed by then, whatever the database's own isolation is: with a snapshot
    * of its begin, it would not see the table that another member made while it waited for the lock.
    */
-  async run<T>(
-    pool: PostgresPool,
-    { what, lockWaitMs }: { readonly what: string; readonly lockWaitMs?: number },
-    work: (statements: Statements) => Promise<T>,
-  ): Promise<T> {
+  async run<T>(pool: PostgresPool, what: string, work: (statements: Statements) => Promise<T>): Promise<T> {
     const own = pool as Partial<OwnPool>;
     const heardBefore = own.heard?.();
     const client = await this.#connect(pool);
@@ -54,9 +49,8 @@ export class Transactions {
     client.on?.("error", ignore);
     const statements = new LabelledStatements(client, this.#patience, what);
     try {
-      const lockWait = lockWaitMs === undefined ? "" : `; set local lock_timeout = ${lockWaitMs}`;
       await statements.query({
-        text: `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${maxIdleMs}${lockWait}`,
+        text: `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${maxIdleMs}; set local lock_timeout = ${maxLockWaitMs}`,
       });
       const result = await work(statements);
       await statements.query({ text: "commit" });
