@@ -130,7 +130,7 @@ export function fromStatement(
     const refusal = state === null ? "there is no connection to be had" : `PostgreSQL refuses the connection (${state})`;
     return new PostgresSinkError("login-failed", `${what}: ${refusal}: ${advice}`, { cause });
   }
-  if (error instanceof RangeError) {
+  if (error instanceof RangeError && !isConnection) {
     return new PostgresSinkError(
       "rejected",
       `${what}: what is written together is larger than JavaScript's longest text, which has 512 MB: give the sink less at a time (batch.maxBytes of to())`,
@@ -249,6 +249,7 @@ const adviceByMessage: readonly (readonly [RegExp, string])[] = [
   [/client password must be a( non-empty)? string/, "the server wants a password, and the connection has none"],
   [/server does not support SSL/, "the server does not speak TLS: set ssl: false, or turn TLS on there"],
   [/^Cannot use a pool after calling end on the pool$/, "the pool was ended: end it after the consumer has stopped"],
+  [/^Port should be /, "its port is none: check port, or PGPORT"],
   [/^(Invalid URL|URI malformed)$/, "its address cannot be read: percent-encode what is special in user and password"],
   [/no pg_hba\.conf entry/, "the server refuses this user from here: check its pg_hba.conf"],
 ];

@@ -23,6 +23,15 @@ test("a pool whose address cannot be read says what to change, without the addre
   await expect(running).rejects.not.toThrow("secret");
 });
 
+test("a pool whose port is none says so, and is not tried for ever", async () => {
+  const pool = new pg.Pool({ host: "127.0.0.1", port: 99_999 });
+  await expect(new Transactions(1_000).run(pool as never, "claiming partitions", async () => {})).rejects.toMatchObject({
+    code: "login-failed",
+    retriable: false,
+    message: expect.stringContaining("its port is none: check port, or PGPORT"),
+  });
+});
+
 test("a client in place of a pool is refused in words, not tried for ever", async () => {
   const pool = { connect: async () => undefined, end: async () => {} };
   await expect(new Transactions(1_000).run(pool as never, "claiming partitions", async () => {})).rejects.toMatchObject({
