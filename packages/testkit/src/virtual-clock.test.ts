@@ -77,6 +77,19 @@ describe("a virtual clock", () => {
     await expect(clock.run(outside())).resolves.toBe(0);
   });
 
+  test("has no time that is none: a delay of NaN is none, and nothing moves it by NaN or back", async () => {
+    const clock = virtualClock();
+    const calls: string[] = [];
+    clock.after(Number.NaN, () => void calls.push("at once"));
+    clock.after(5, () => void calls.push("later"));
+    await clock.advance(10);
+    expect([calls, clock.nowMs()]).toEqual([["at once", "later"], 10]);
+    for (const byMs of [Number.NaN, undefined as never, -1]) {
+      await expect(clock.advance(byMs)).rejects.toThrow(`advance expects milliseconds, got ${byMs}`);
+    }
+    expect(clock.nowMs()).toBe(10);
+  });
+
   test("is driven by one at a time", async () => {
     const clock = virtualClock();
     const first = clock.advance(1);

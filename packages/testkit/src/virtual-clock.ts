@@ -100,7 +100,7 @@ class ManualClock implements VirtualClock {
   }
 
   after(delayMs: number, call: () => void): () => void {
-    const timer: Timer = { dueMs: this.#nowMs + Math.max(0, delayMs), call, isCancelled: false };
+    const timer: Timer = { dueMs: this.#nowMs + (delayMs > 0 ? delayMs : 0), call, isCancelled: false };
     let at = this.#timers.length;
     while (at > 0 && (this.#timers[at - 1]?.dueMs ?? 0) > timer.dueMs) {
       at--;
@@ -136,6 +136,9 @@ class ManualClock implements VirtualClock {
   }
 
   async advance(byMs: number): Promise<void> {
+    if (!(byMs >= 0)) {
+      throw new RangeError(`advance expects milliseconds, got ${byMs}`);
+    }
     const endMs = this.#nowMs + byMs;
     await this.#drive(async () => {
       await microtasks();
