@@ -16,7 +16,20 @@ const dialects: ReadonlyMap<string, Dialect> = new Map([
   ["TiCDC", openTidbChange],
 ]);
 
-/** The connector's dialect, or null if it writes changes in the form of Debezium's relational connectors. */
-export function dialectOf(connector: string | null | undefined): Dialect | null {
+/**
+ * The connector's dialect, or null if it writes changes in the form of Debezium's relational connectors. Undefined if its version decides.
+ */
+export function dialectOf(connector: string | null | undefined): Dialect | null | undefined {
+  if (connector === "postgresql") {
+    return undefined;
+  }
   return (typeof connector === "string" ? dialects.get(connector) : undefined) ?? null;
+}
+
+/**
+ * The dialect of a version of PostgreSQL's connector. YugabyteDB's connector for logical replication is a fork of it that keeps its name. It
+ * calls its versions `dz.2.5.2.yb.2024.1`.
+ */
+export function dialectOfVersion(version: unknown): Dialect | null {
+  return typeof version === "string" && version.includes(".yb.") ? openYugabytedbChange : null;
 }

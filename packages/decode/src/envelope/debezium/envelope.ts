@@ -1,4 +1,5 @@
 import { Deferred, readEverything } from "../../encoding/reader.ts";
+import { isDecodeError } from "../../errors.ts";
 import type { CdcEvent } from "../../event.ts";
 import { Heartbeat, Notification, SchemaChange, TransactionBoundary, UnknownValue } from "../control-events.ts";
 import { isDocumentText } from "../document-change.ts";
@@ -6,6 +7,7 @@ import type { EnvelopeFormat } from "../envelope.ts";
 import type { Origin } from "../origin.ts";
 import { bigintOrNull, isBlock, numberOrNull, scalarText } from "../source.ts";
 import { type Change, openChange } from "./change.ts";
+import { type Dialect, dialectOfVersion } from "./dialect.ts";
 import { openMongodbChange } from "./mongodb.ts";
 import { changePlan, type SourceHead, tableInValue, tableOf } from "./plan.ts";
 import { hasHeartbeatFields, isNamedEnvelope, membersOfRecord, recogniseDebezium } from "./recognise.ts";
@@ -59,9 +61,10 @@ function openDebeziumChange(op: string, change: Change, source: Deferred, origin
     return null;
   }
   const table = tableOf(head, origin.scope);
-  if (head.dialect !== null) {
+  const { dialect = versionDialect(head, source) } = head;
+  if (dialect !== null) {
     origin.scope.needWholeRows?.(); // a dialect may tell from other columns how a row is written
-    return head.dialect(op, change, table, origin);
+    return dialect(op, change, table, origin);
   }
   const before = change["before"] ?? null;
   const after = change["after"] ?? null;
@@ -69,6 +72,20 @@ function openDebeziumChange(op: string, change: Change, source: Deferred, origin
   return isDocumentText(before) || isDocumentText(after)
     ? openMongodbChange(op, change, table, origin)
     : openChange(op, change, before, after, table, origin);
+}
+
+/** The dialect that the version in the source decides. It is remembered for the table. */
+function versionDialect(head: SourceHead, source: Deferred): Dialect | null {
+  try {
+    const { version } = isBlock(source.value) ? source.value : {};
+    head.dialect = dialectOfVersion(version);
+    return head.dialect;
+  } catch (error) {
+    if (isDecodeError(error)) {
+      return null; // whoever asks for the source gets the error
+    }
+    throw error;
+  }
 }
 
 /** Opens a control record. Its names are weak evidence, so a value whose members have other types stays a row. */
