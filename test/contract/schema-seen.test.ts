@@ -83,3 +83,22 @@ test.each([false, true])(
     expect([seen.envelope, names(seen)]).toEqual(["goldengate", ["ID", "PART_isMissing"]]);
   },
 );
+
+test("columns that a connector wraps have the types of their values, in rows and keys", async () => {
+  const of = (name: string, type: unknown) => ({ name, type });
+  const cell = (name: string, type: unknown) =>
+    of(name, ["null", { type: "record", name, fields: [of("value", type), of("set", "boolean")] }]);
+  const row = { type: "record", name: "Value", fields: [cell("id", "int"), cell("name", ["null", "string"])] };
+  const source = { type: "record", name: "Source", fields: ["version", "connector", "name", "db"].map((name) => of(name, "string")) };
+  const fields = [of("before", ["null", row]), of("after", ["null", "Value"]), of("source", source), of("op", "string")];
+  const seen = async (side: "key" | "value", schema: object): Promise<unknown> => {
+    const registered = { id: 1, schemaType: "AVRO" as const, schema: JSON.stringify(schema), references: [] };
+    const { row: found } = await describeSchema(registered, { topic: "p.public.test", side });
+    return found?.kind === "record" ? found.fields.map(({ name, type }) => [name, type.kind]) : found;
+  };
+  expect(await seen("value", { type: "record", name: "Envelope", namespace: "p.public.test", fields })).toEqual([
+    ["id", "int"],
+    ["name", "union"],
+  ]);
+  expect(await seen("key", { type: "record", name: "Key", fields: [cell("id", "int")] })).toEqual([["id", "int"]]);
+});

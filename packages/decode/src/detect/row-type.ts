@@ -1,5 +1,6 @@
 import type { ReadPlan } from "../encoding/reader.ts";
 import { type Type, withoutNull } from "../encoding/type.ts";
+import { withoutCellTypes } from "../envelope/cell-types.ts";
 import type { EnvelopeFormat } from "../envelope/envelope.ts";
 
 /** The type of the rows in a value of this type if an envelope reads it with this plan. Null if there are no rows. */
@@ -11,7 +12,8 @@ export function rowTypeOf(type: Type, { rows }: ReadPlan, envelopeFormat: Envelo
   const fields = record.kind === "record" ? record.fields : [];
   // The last name is the image after the change, which is the current row.
   const field = rows.map((name) => fields.find((one) => one.name === name)).findLast((found) => found !== undefined);
-  return field === undefined ? null : withoutMetaColumns(withoutNull(field.type), envelopeFormat);
+  const image = field === undefined ? null : withoutNull(field.type);
+  return image?.kind === "record" ? withoutMetaColumns(withoutCellTypes(image), envelopeFormat) : image;
 }
 
 function withoutMetaColumns(type: Type, envelopeFormat: EnvelopeFormat): Type {

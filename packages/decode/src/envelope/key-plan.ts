@@ -1,5 +1,6 @@
 import { type ReadPlan, readEverything } from "../encoding/reader.ts";
 import { type Type, withoutNull } from "../encoding/type.ts";
+import { withoutCellTypes } from "./cell-types.ts";
 
 /**
  * The fields that Debezium's ByLogicalTableRouter, and the router that replaced it, add to keys if rows of several tables or sources share
@@ -13,12 +14,13 @@ export const keyPlan: ReadPlan = Object.freeze({ ...readEverything, skip: router
 /** The same where a hint says what a column means: a key has columns of the row. */
 export const hintedKeyPlan: ReadPlan = Object.freeze({ ...keyPlan, rows: "self" });
 
-/** The type of the key's columns, without the fields that routers have added. */
+/** The type of the key's columns, without the fields that routers have added, and without the wrappers of some connectors of Debezium. */
 export function keyColumnsOf(type: Type): Type {
   const record = withoutNull(type);
   if (record.kind !== "record") {
     return type;
   }
   const fields = record.fields.filter(({ name }) => !routerFields.includes(name));
-  return fields.length === record.fields.length ? type : { ...record, fields };
+  const columns = withoutCellTypes(fields.length === record.fields.length ? record : { ...record, fields });
+  return columns === record ? type : columns;
 }
