@@ -14,6 +14,7 @@ import type {
   UnknownEvent,
   WatermarkEvent,
 } from "../event.ts";
+import { withoutWrappers } from "./cells.ts";
 import type { Origin } from "./origin.ts";
 import { tableOfHeaders } from "./header-values.ts";
 import { detachBlock, shownSource, sourceBlock } from "./late-block.ts";
@@ -77,8 +78,16 @@ abstract class ControlEvent extends RecordEvent {
   }
 }
 
-/** A null value. Headers may name the table and say that a row was deleted (`__op`), but the event is still a tombstone. */
+/**
+ * A null value. Headers may name the table and say that a row was deleted (`__op`), but the event is still a tombstone. Its key has no
+ * wrappers around its columns, like that of the delete before it.
+ */
 export class Tombstone extends ControlEvent implements TombstoneEvent {
+  constructor(origin: Origin) {
+    const key = withoutWrappers(origin.key);
+    super(key === origin.key ? origin : origin.withKey(key));
+  }
+
   get kind(): "tombstone" {
     return "tombstone";
   }

@@ -3,7 +3,7 @@ import { setProperty } from "../../set-property.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
-import { withoutCells } from "./cells.ts";
+import { withoutCells } from "../cells.ts";
 import type { Change } from "./change.ts";
 import { listWith } from "../../list-with.ts";
 

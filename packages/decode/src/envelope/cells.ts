@@ -1,6 +1,6 @@
-import type { Columns } from "../../event.ts";
-import { setProperty } from "../../set-property.ts";
-import { isBlock } from "../source.ts";
+import type { Columns } from "../event.ts";
+import { setProperty } from "../set-property.ts";
+import { isBlock } from "./source.ts";
 
 /** A column in its wrapper. Connectors that have to tell "set to null" from "not changed" write columns in this form. */
 interface Cell {
@@ -26,4 +26,25 @@ export function withoutCells(row: Columns): Columns {
     }
   }
   return columns;
+}
+
+/**
+ * The row or key without wrappers. A column that was not sent is null and has no wrapper, so a row counts as wrapped if all of its other
+ * columns are.
+ */
+export function withoutWrappers(image: unknown): unknown {
+  if (!isBlock(image) || Buffer.isBuffer(image)) {
+    return image;
+  }
+  let isWrapped = false;
+  for (const name of Object.keys(image)) {
+    const column = image[name];
+    if (column !== null) {
+      if (!isCell(column)) {
+        return image;
+      }
+      isWrapped = true;
+    }
+  }
+  return isWrapped ? withoutCells(image) : image;
 }
