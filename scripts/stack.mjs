@@ -53,21 +53,22 @@ const exitCodes = Object.freeze({ ok: 0, failed: 1, interrupted: 130 });
 // A terminal's Ctrl-C arrives twice: from the terminal, and from npm, which passes it on.
 const sameKeyMs = 1_000;
 
-// The reader of the output may stop reading, as `head` does.
-process.stdout.on("error", (error) => {
-  if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EPIPE") throw error;
-  process.exit(exitCodes.ok);
-});
+// Who reads the output may stop reading, as `head` does, or a terminal that is closed. What was begun goes on to its end: half a stack is of no use.
+for (const output of [process.stdout, process.stderr]) {
+  output.on("error", (error) => {
+    if (!["EPIPE", "EIO"].includes(String(/** @type {NodeJS.ErrnoException} */ (error).code))) throw error;
+  });
+}
 process.exitCode = await main();
 
 /** @returns {Promise<number>} */
 async function main() {
   const interrupt = new AbortController();
   let interruptedAtMs = 0;
-  for (const signal of ["SIGINT", "SIGTERM"]) {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     process.on(signal, () => {
       if (interrupt.signal.aborted) {
-        if (performance.now() - interruptedAtMs < sameKeyMs) return;
+        if (signal === "SIGHUP" || performance.now() - interruptedAtMs < sameKeyMs) return;
         process.exit(exitCodes.interrupted); // asked twice: at once
       }
       interruptedAtMs = performance.now();

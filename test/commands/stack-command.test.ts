@@ -4,9 +4,9 @@ import { createInterface } from "node:readline";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Kafka, logLevel } from "kafkajs";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { produceLines, startKafka } from "../../scripts/stack/kafka.mjs";
-import { isRunning, type ProcessRecord } from "../../scripts/stack/process.mjs";
+import { isRunning, type ProcessRecord, startProcess } from "../../scripts/stack/process.mjs";
 import { writeState } from "../../scripts/stack/state.mjs";
 import { createTopics, withKafka } from "../integration/stack.ts";
 
@@ -41,6 +41,28 @@ describe("npm run stack:*", () => {
     expect(run("stop", "kafak")).toEqual({ status: 1, output: expect.stringContaining("there are connect, registry, kafka, postgres") });
     expect(run("start", "registry")).toEqual({ status: 1, output: expect.stringContaining("keeps its schemas in memory") });
     expect(run("stop", "kafka")).toEqual({ status: 1, output: expect.stringContaining(`npm run stack:up -- --dir ${dir}`) });
+  });
+
+  test("down stops every service, also if nobody reads what it says", async () => {
+    const half = mkdtempSync(join(tmpdir(), "cdckit-unread-"));
+    onTestFinished(() => rmSync(half, { recursive: true, force: true }));
+    const [connect, kafka] = ["connect", "kafka"].map((name) => {
+      const marker = `${half}/${name}`;
+      const args = ["-e", "setInterval(() => {}, 1000)", marker];
+      return startProcess({ name, command: process.execPath, args, marker, log: `${marker}.log`, outlive: true }).record;
+    }) as [ProcessRecord, ProcessRecord];
+    writeState(half, {
+      startedAt: new Date().toISOString(),
+      starter: { pid: -1, marker: "", log: "" },
+      services: { connect, kafka },
+      folders: [],
+      addresses: null,
+    });
+    const down = spawn(process.execPath, [script, "down", "--dir", half], { stdio: ["ignore", "pipe", "ignore"] });
+    down.stdout?.destroy();
+    expect(await new Promise((resolve) => down.once("exit", resolve))).toBe(0);
+    expect([connect, kafka].filter((record) => isRunning(record))).toEqual([]);
+    expect(existsSync(join(half, "state.json"))).toBe(false);
   });
 
   test.skipIf(found.skip !== false)(
@@ -84,13 +106,13 @@ describe("npm run stack:*", () => {
     },
   );
 
-  test.skipIf(found.skip !== false)(
-    "Ctrl-C while the stack starts stops what was started, and leaves no state",
+  test.skipIf(found.skip !== false).each(["SIGINT", "SIGHUP"] as const)(
+    "%s while the stack starts stops what was started, and leaves no state",
     { meta: { skipReason: String(found.skip) } },
-    async () => {
+    async (signal) => {
       const up = spawn(process.execPath, [script, "up", "--dir", dir], { stdio: ["ignore", "ignore", "pipe"] });
       const services = await firstServices(up);
-      up.kill("SIGINT");
+      up.kill(signal);
       const code = await new Promise((resolve) => up.once("exit", resolve));
       expect(code).toBe(130);
       expect(services.length).toBeGreaterThan(0);
