@@ -18,6 +18,7 @@ import { byTopic } from "./by-topic.ts";
 import type { Cluster } from "./cluster.ts";
 import { PlatformaticDriverError } from "./errors.ts";
 import { isRefusal, reasonOf } from "./explain-failure.ts";
+import { listIn } from "./list-in.ts";
 import { codes, codesOf, hasCodeOf, isAnswer, responseOf } from "./low-level-client.ts";
 import { coordinatorMoves, type ListOffsetsAnswer, type OffsetsAnswer, type TopicMetadata } from "./requests.ts";
 import { topicIdText } from "./topic-id-text.ts";
@@ -184,9 +185,7 @@ export class BrokerOffsets implements BrokerQuestions {
       for (const { partitionIndex, leaderId } of partitions) {
         const place = { topic: name ?? "", partition: partitionIndex };
         if (!found.has(placeOf(place.topic, place.partition))) {
-          const ofLeader = byLeader.get(leaderId) ?? [];
-          byLeader.set(leaderId, ofLeader);
-          ofLeader.push(place);
+          listIn(byLeader, leaderId).push(place);
         }
       }
     }

@@ -6,6 +6,7 @@ import type { Cluster } from "./cluster.ts";
 import { PlatformaticDriverError } from "./errors.ts";
 import { isUnanswered } from "./explain-failure.ts";
 import type { GroupMember, Identity } from "./group-member.ts";
+import { listIn } from "./list-in.ts";
 import { codes, codesOf, hasCodeOf } from "./low-level-client.ts";
 import { coordinatorMoves } from "./requests.ts";
 
@@ -95,9 +96,7 @@ export function toTopics(offsets: readonly OffsetCommit[], assignments: Pick<Hel
   const topics = new Map<string, object[]>();
   for (const { assignment, offset } of offsets) {
     const held = assignments.held(assignment);
-    const partitions = topics.get(assignment.topic) ?? [];
-    topics.set(assignment.topic, partitions);
-    partitions.push({
+    listIn(topics, assignment.topic).push({
       partitionIndex: assignment.partition,
       committedOffset: offset,
       committedLeaderEpoch: held === undefined ? -1 : epochBefore(held, offset),

@@ -13,6 +13,7 @@ import {
 } from "./consumer-protocol.ts";
 import { isUnanswered } from "./explain-failure.ts";
 import { fencedInstance, type GroupMember, type GroupMemberParts, type Identity, takenInstance } from "./group-member.ts";
+import { listIn } from "./list-in.ts";
 import { codes, codesOf } from "./low-level-client.ts";
 import { type Moment, msSince, thisMoment } from "./moment.ts";
 import { coordinatorMoves, type GroupHeartbeatAnswer } from "./requests.ts";
@@ -214,9 +215,7 @@ export class ConsumerMember implements GroupMember {
     for (const { topic, partition, topicId } of this.#parts.owned()) {
       const id = topicId ?? this.#ids.get(placeOf(topic, partition));
       if (id !== undefined) {
-        const partitions = topics.get(id) ?? [];
-        topics.set(id, partitions);
-        partitions.push(partition);
+        listIn(topics, id).push(partition);
       }
     }
     return [...topics].map(([id, partitions]) => ({ topicId: topicIdHex(id), partitions }));

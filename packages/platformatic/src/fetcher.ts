@@ -5,6 +5,7 @@ import { aheadBytes } from "./assignments.ts";
 import type { Cluster, Purpose } from "./cluster.ts";
 import { type FetchedPartition, type FetchResponse, parseFetchResponse } from "./fetch-response.ts";
 import type { Leader, Leaders } from "./leaders.ts";
+import { listIn } from "./list-in.ts";
 import { errorName } from "./low-level-client.ts";
 import type { ResolvedPlatformaticOptions } from "./options.ts";
 import { giveUpReplica, mayReadReplica, nodeToRead, preferReplica } from "./read-replica.ts";
@@ -118,9 +119,7 @@ export class Fetcher {
         if (throttledMs > 0) {
           wakeInMs = Math.min(wakeInMs, throttledMs);
         } else {
-          const asked = byNode.get(node) ?? [];
-          byNode.set(node, asked);
-          asked.push({ held, offset: held.fetchFrom, leader });
+          listIn(byNode, node).push({ held, offset: held.fetchFrom, leader });
         }
       }
     }
@@ -304,9 +303,7 @@ function topicsOf(asked: readonly Asked[], shift: number, isById: boolean, maxBy
   for (const { held, offset, leader } of [...asked.slice(shift), ...asked.slice(0, shift)]) {
     const { topic, topicId, partition } = held.assignment;
     const name = isById && topicId !== null ? topicIdHex(topicId) : topic;
-    const partitions = topics.get(name) ?? [];
-    topics.set(name, partitions);
-    partitions.push({
+    listIn(topics, name).push({
       partition,
       currentLeaderEpoch: leader.epoch,
       fetchOffset: offset,

@@ -6,6 +6,7 @@ import { askAgain } from "./ask-again.ts";
 import type { Cluster } from "./cluster.ts";
 import { PlatformaticDriverError } from "./errors.ts";
 import { isUnanswered, mayPass } from "./explain-failure.ts";
+import { listIn } from "./list-in.ts";
 import { codes, hasCodeOf, responseOf } from "./low-level-client.ts";
 import { type ClientRecord, toClientRecord } from "./outgoing.ts";
 import {
@@ -236,9 +237,7 @@ function byLeader(records: readonly ClientRecord[], { topics }: MetadataAnswer):
   const found = new Map<number, ClientRecord[]>();
   for (const record of records) {
     const leader = leaders.get(placeOf(record.topic, record.partition)) ?? -1;
-    const ofLeader = found.get(leader) ?? [];
-    found.set(leader, ofLeader);
-    ofLeader.push(record);
+    listIn(found, leader).push(record);
   }
   return found;
 }
