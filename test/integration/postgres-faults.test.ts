@@ -466,6 +466,10 @@ describe("trouble that is not PostgreSQL's", () => {
       const nameless = await claimed({ tableFor: () => named as never });
       await expect(apply(nameless, 1n, created(1))).rejects.toMatchObject({ code: "table-for-failed" });
     }
+    const waiting = await claimed({ tableFor: (async () => Promise.reject(broken)) as never }); // its own rejection would end the process
+    await expect(apply(waiting, 1n, created(1))).rejects.toThrow(
+      "[table-for-failed] expected tableFor to return { name }, { schema, name } or null for public.orders, found a promise: it must not be async",
+    );
   });
 
   test("a state of a trigger's own that looks like a code of Node is a refusal, and no value is told", async () => {

@@ -87,6 +87,9 @@ function targetFor(tableFor: NonNullable<ResolvedPostgresOptions["tableFor"]>, t
     if (named === null) {
       return null;
     }
+    if (named instanceof Promise) {
+      named.catch(() => {}); // nobody waits for it
+    }
     const target = named as { readonly schema?: unknown; readonly name?: unknown };
     const { schema: own = schema, name } = target;
     if (typeof name === "string" && name !== "" && typeof own === "string" && own !== "") {
@@ -103,6 +106,13 @@ function targetFor(tableFor: NonNullable<ResolvedPostgresOptions["tableFor"]>, t
   }
   throw new PostgresSinkError(
     "table-for-failed",
-    `expected tableFor to return { name }, { schema, name } or null for ${shownName(table)}, found ${named === undefined ? "nothing" : `a ${typeof named} without a name`}`,
+    `expected tableFor to return { name }, { schema, name } or null for ${shownName(table)}, found ${kindOf(named)}`,
   );
+}
+
+function kindOf(named: unknown): string {
+  if (named instanceof Promise) {
+    return "a promise: it must not be async";
+  }
+  return named === undefined ? "nothing" : typeof named === "object" ? "an object without a name" : `a ${typeof named}`;
 }
