@@ -54,7 +54,8 @@ export interface TableTarget {
 export interface PostgresOptions {
   /**
    * A pool of your own, which `close()` leaves open. It needs a connection for each partition that is written at a time, and one for claims, and
-   * a listener, `pool.on("error", ...)`: without it, Node ends the process when an idle connection is lost.
+   * two listeners, `pool.on("error", ...)` and `pool.on("connect", (client) => client.on("error", ...))`: without them, Node ends the process when a
+   * connection is lost that is idle, or new.
    */
   readonly pool?: PostgresPool;
   /**
