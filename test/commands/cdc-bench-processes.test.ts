@@ -101,6 +101,27 @@ await describeWithKafka("cdc-bench run --processes", (kafka) => {
     expect(result.group).toMatchObject({ outcome: "interrupted", processes: [{ number: 1 }, { number: 2 }] });
   });
 
+  test("that gets Ctrl-C while its processes join says that it was interrupted, and leaves no group behind", async () => {
+    const args = ["run", "--brokers", kafka.brokers, "--topics", topic, "--processes", "2"];
+    const env = { PATH: process.env["PATH"], CDC_BENCH_OBSERVE_FD: "3" };
+    const child = spawn(process.execPath, [binary, ...args], { env, detached: true, stdio: ["ignore", "ignore", "pipe", "pipe"] });
+    let [stderr, observed] = ["", ""];
+    let isSignalled = false;
+    child.stderr!.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+    child.stdio[3]!.on("data", (chunk: Buffer) => {
+      observed += chunk.toString();
+      // One of them is in the group, and the other one is on its way.
+      if (!isSignalled && /"phase":"2 processes join","done":[1-9]/.test(observed)) {
+        isSignalled = true;
+        process.kill(-child.pid!, "SIGINT");
+      }
+    });
+    const [code] = (await once(child, "close")) as [number | null];
+    expect([isSignalled, code], stderr).toEqual([true, 130]);
+    const { groups } = await admin.listGroups();
+    expect(groups.filter(({ groupId }) => groupId.startsWith(`cdc-bench-${child.pid}-`))).toEqual([]);
+  });
+
   /** Two partitions that take long to read: each record is in a batch of its own, and a batch is the least that a fetch brings. */
   async function slowTopic(count: number): Promise<string> {
     const name = uniqueName("processes");

@@ -3,7 +3,7 @@ import { Kafka, logLevel, type Admin } from "kafkajs";
 import { BenchError } from "../bench-error.ts";
 import { commitOffsets } from "./commit-offsets.ts";
 import { committedOffsets } from "./committed-offsets.ts";
-import { type ClusterConnection, clientConfigOf } from "./connection.ts";
+import { type ClusterConnection, clientConfigOf, throwAwaySession } from "./connection.ts";
 import { deleteGroup, groupDenied } from "./delete-group.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 import { findHeldBack, type HeldBack } from "./held-back.ts";
@@ -14,6 +14,8 @@ import { unlessInterrupted } from "./unless-interrupted.ts";
 
 const connectTimeoutMs = 3_000;
 const requestTimeoutMs = 10_000;
+/** A member that was stopped while it joined is remembered for a session. */
+const memberDeadlineMs = throwAwaySession.sessionTimeoutMs + 5_000;
 
 /** One partition as the brokers describe it. */
 export interface PartitionExtent {
@@ -215,7 +217,7 @@ class AdminCluster implements Cluster {
 
   async forgetGroup(groupId: string): Promise<string | null> {
     // The group goes by itself after its retention; deleting it now is only tidy.
-    const isDenied = (await deleteGroup(this.#admin, groupId)) === groupDenied;
+    const isDenied = (await deleteGroup(this.#admin, groupId, memberDeadlineMs)) === groupDenied;
     return isDenied
       ? "groups named cdc-bench-* stay until the brokers forget them: the login may not delete them, which takes Delete on the group"
       : null;

@@ -1,16 +1,14 @@
 import type { Admin } from "kafkajs";
-import { setTimeout as pass } from "node:timers/promises";
 import { BenchError } from "../../bench-error.ts";
 import type { ClusterConnection } from "../../load/connection.ts";
 import { deleteGroup, groupDenied } from "../../load/delete-group.ts";
 import { explainRefusal } from "../../load/explain-refusal.ts";
 import type { RemoveThing } from "../leftovers.ts";
 import { createKafkaClient } from "../../load/kafka-client.ts";
-import { isPassingCode, untilAnswered } from "../../load/passing-answers.ts";
+import { untilAnswered } from "../../load/passing-answers.ts";
 
 /** How long a group's members may take to be noticed as gone: longer than the session of a consumer that was killed. */
 const groupDeadlineMs = 40_000;
-const askAgainMs = 500;
 
 export interface KafkaRemovers {
   readonly removeTopic: RemoveThing;
@@ -65,20 +63,14 @@ async function connect(connection: ClusterConnection): Promise<Admin> {
   }
 }
 
-/** A consumer that was killed stays a member until its session ends, and only a group without members can be deleted. */
+/** Asked first whether there is one: who may not delete groups is not told so of a group that is gone. */
 export async function removeGroup(admin: Pick<Admin, "listGroups" | "deleteGroups">, group: string): Promise<void> {
-  const deadlineMs = performance.now() + groupDeadlineMs;
-  while ((await untilAnswered(() => admin.listGroups())).groups.some(({ groupId }) => groupId === group)) {
-    const refusal = await deleteGroup(admin, group);
-    if (refusal === null) {
-      return;
-    }
-    const passes = refusal === "NON_EMPTY_GROUP" || isPassingCode(refusal);
-    if (!passes || performance.now() > deadlineMs) {
-      const right = refusal === groupDenied ? ": the login needs Delete on the group" : "";
-      throw new BenchError("connection", `the brokers do not delete it (${refusal})${right}`);
-    }
-    await pass(askAgainMs);
+  const { groups } = await untilAnswered(() => admin.listGroups());
+  const isThere = groups.some(({ groupId }) => groupId === group);
+  const refusal = isThere ? await deleteGroup(admin, group, groupDeadlineMs) : null;
+  if (refusal !== null) {
+    const right = refusal === groupDenied ? ": the login needs Delete on the group" : "";
+    throw new BenchError("connection", `the brokers do not delete it (${refusal})${right}`);
   }
 }
 

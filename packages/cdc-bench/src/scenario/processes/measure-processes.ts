@@ -52,6 +52,9 @@ export async function measureProcesses(plan: ProcessesPlan): Promise<ProcessesOu
     const waitsFor = outcome === "ran-dry" ? group.waitsFor : null;
     const { wasRebalanced } = group;
     return { group: await group.stop(outcome), waitsFor, wasRebalanced };
+  } catch (error) {
+    plan.interrupt.throwIfAborted(); // a process that has just been started does not listen yet, and the same Ctrl-C ends it
+    throw error;
   } finally {
     await group.close();
   }
