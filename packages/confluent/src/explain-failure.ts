@@ -1,4 +1,4 @@
-import { neededToRead, type GroupAndTopics, type RefusedResource, refusedResource } from "@cdckit/driver";
+import { neededToRead, type GroupAndTopics, refusedJoin, type RefusedResource, refusedResource } from "@cdckit/driver";
 import { type ClientLog, noToken } from "./client-log.ts";
 import { ConfluentDriverError, isConfluentDriverError } from "./errors.ts";
 import { type ClientError, codes } from "./low-level-client.ts";
@@ -40,6 +40,10 @@ export function explainFailure(
   }
   if (connections.has(code)) {
     return unreachable(brokers, lastFailure ?? message, error);
+  }
+  const joinRefused = refusedJoin([code], reading, "cooperative-sticky");
+  if (joinRefused !== null) {
+    return new ConfluentDriverError("client-crashed", joinRefused, cause);
   }
   const duplicate = duplicateInstance(code, fatal);
   if (duplicate !== null) {

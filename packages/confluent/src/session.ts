@@ -75,6 +75,10 @@ const finalCodes: ReadonlySet<number> = new Set([
   codes.groupAuthorization,
   codes.authentication,
   codes.saslAuthentication,
+  // librdkafka would ask the group again every second, and the consumer look like one that was given no partition.
+  codes.inconsistentProtocol,
+  codes.invalidSessionTimeout,
+  codes.groupMaxSize,
 ]);
 
 /** A membership in the group. */

@@ -42,6 +42,7 @@ export type { DriverErrorCode, DriverErrorOptions, MakeDriverError } from "./err
 export { askListeners, explainedByListeners, isNobodyThere, refusedCredential, settingNames } from "./listener-contrast.ts";
 export type { ConnectionAttempt, ConnectionDiagnosis, SettingNames } from "./listener-contrast.ts";
 export { neededToCreate, neededToRead, neededToWrite, refusedResource } from "./missing-right.ts";
+export { refusedJoin } from "./refused-join.ts";
 export type { GroupAndTopics, RefusedResource } from "./missing-right.ts";
 export { WriteFailures } from "./write-failures.ts";
 export type { WriteFailureParts } from "./write-failures.ts";

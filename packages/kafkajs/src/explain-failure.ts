@@ -1,4 +1,12 @@
-import { isError, neededToRead, type GroupAndTopics, type RefusedResource, refusedResource, settingNames } from "@cdckit/driver";
+import {
+  isError,
+  neededToRead,
+  type GroupAndTopics,
+  refusedJoin,
+  type RefusedResource,
+  refusedResource,
+  settingNames,
+} from "@cdckit/driver";
 import { certificateFault, isCertificateRefused } from "./certificate-fault.ts";
 import { isKafkaJsDriverError, KafkaJsDriverError } from "./errors.ts";
 import { readableBroker } from "./ipv6-names.ts";
@@ -61,6 +69,14 @@ export function explainFailure(error: unknown, brokers: string, reading: GroupAn
   const refused = refusedIn(error);
   if (refused !== null) {
     return new KafkaJsDriverError("not-authorized", `${text}. ${neededToRead(refused, reading)}`, { cause: error });
+  }
+  const joinRefused = refusedJoin(
+    chain.map(({ code }) => code),
+    reading,
+    "kafkajs' RoundRobinAssigner",
+  );
+  if (joinRefused !== null) {
+    return new KafkaJsDriverError("client-crashed", joinRefused, { cause: error });
   }
   const ofCertificate = certificateFault(chain, settingNames)?.sentence ?? (isCertificateRefused(chain) ? refusedCertificate : null);
   if (ofCertificate !== null) {

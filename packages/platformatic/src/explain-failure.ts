@@ -1,7 +1,8 @@
-import { isError, neededToRead, type GroupAndTopics, refusedResource } from "@cdckit/driver";
+import { isError, neededToRead, type GroupAndTopics, refusedJoin, refusedResource } from "@cdckit/driver";
 import { isRecordBatchError } from "@cdckit/record-batch";
+import { strategyName } from "./cooperative-sticky.ts";
 import { isPlatformaticDriverError, PlatformaticDriverError } from "./errors.ts";
-import { type ClientError, codes, codesOf } from "./low-level-client.ts";
+import { type ClientError, codesOf } from "./low-level-client.ts";
 
 /** The client's failure as an error that says what to check. It never holds a password. */
 export function explainFailure(error: unknown, brokers: string, reading: GroupAndTopics): PlatformaticDriverError {
@@ -22,10 +23,9 @@ export function explainFailure(error: unknown, brokers: string, reading: GroupAn
   if (refused !== null) {
     return new PlatformaticDriverError("not-authorized", `${reason}. ${neededToRead(refused, reading)}`, cause);
   }
-  if (codesOf(error).includes(codes.inconsistentProtocol)) {
-    const detail =
-      "the group has members that divide its partitions by another strategy than cooperative-sticky. Stop them all, and start them with this driver, or take another groupId; commits stay";
-    return new PlatformaticDriverError("client-crashed", detail, cause);
+  const joinRefused = refusedJoin(codesOf(error), reading, strategyName);
+  if (joinRefused !== null) {
+    return new PlatformaticDriverError("client-crashed", joinRefused, cause);
   }
   const known = refusalOf(error, brokers);
   if (known !== null) {

@@ -91,7 +91,6 @@ export const codes = {
   notEnoughReplicas: 19,
   notEnoughReplicasAfterAppend: 20,
   illegalGeneration: 22,
-  inconsistentProtocol: 23,
   unknownMember: 25,
   rebalanceInProgress: 27,
   topicAuthorization: 29,
