@@ -58,7 +58,7 @@ describe.skipIf(skipReason !== "")("a partition whose only broker is gone", { me
       const ends: string[] = [];
       const logger = {
         ...silentLogger,
-        info: (fields: { readonly what?: string }, message: string) =>
+        warn: (fields: { readonly what?: string }, message: string) =>
           fields.what === connection && message.endsWith("is not waited for any more") && ends.push(message),
       } as typeof silentLogger;
       const begin = () => {

@@ -16,6 +16,10 @@ function setUp() {
   return { clock, lines, waits, texts: () => waitTexts(waits.report()) };
 }
 
+function isEnd(message: string): boolean {
+  return message.endsWith("is not waited for any more");
+}
+
 /** Counts the collections that are gone through. */
 function countWalks(): () => number {
   let walks = 0;
@@ -86,6 +90,18 @@ describe("waits", () => {
     expect(waits.report()).toEqual([]);
   });
 
+  test("the log has the end of each wait whose beginning it has, as a warning, too, also if the wait ends with its owner", () => {
+    const { waits, lines } = setUp();
+    const owner = { partition: 0 };
+    waits.open({ what: "a fetch", place: "orders[0]", cause: refused }, owner);
+    waits.open({ what: "the leader", place: "orders[0]" }, owner);
+    waits.endOf(owner);
+    expect(lines.map(({ level, message }) => [level, message])).toEqual([
+      ["warn", "a fetch at orders[0] is waited for"],
+      ["warn", "a fetch at orders[0] is not waited for any more"],
+    ]);
+  });
+
   test("a wait of two owners goes on until the second of them is gone", () => {
     for (const goes of [0, 1]) {
       const { waits } = setUp();
@@ -123,13 +139,13 @@ describe("waits", () => {
       wait.failed(refused);
     }
     wait.end();
-    const reported = lines.filter(({ level }) => level === "warn");
+    const reported = lines.filter(({ level, message }) => level === "warn" && !isEnd(message));
     expect(reported.map(({ atMs }) => Math.round(atMs / 1_000))).toEqual([0, 5, 15, 35, 75, 135, 195]);
     expect(reported[0]).toMatchObject({
       message: "a handler at orders[0]@17 is waited for",
       fields: { what: "a handler", place: "orders[0]@17", failures: 1, err: refused },
     });
-    expect(lines.at(-1)).toMatchObject({ level: "info", message: "a handler at orders[0]@17 is not waited for any more" });
+    expect(lines.at(-1)).toMatchObject({ level: "warn", message: "a handler at orders[0]@17 is not waited for any more" });
     waits.close();
   });
 
@@ -144,12 +160,12 @@ describe("waits", () => {
       await clock.advance(1_000);
       records.forEach((record) => record.failed(refused));
     }
-    const ofHandlers = lines.filter(({ message }) => message.startsWith("a handler"));
+    const ofHandlers = lines.filter(({ message }) => message.startsWith("a handler") && !isEnd(message));
     expect(ofHandlers.length).toBeLessThanOrEqual(10 * 14);
     expect(ofHandlers.slice(0, 11).map(({ fields }) => "leftOut" in fields && fields.leftOut)).toEqual([...Array(10).fill(false), 990]);
     other.end();
     records.forEach((record) => record.end());
-    const ends = lines.filter(({ level }) => level === "info").map(({ message }) => message);
+    const ends = lines.map(({ message }) => message).filter(isEnd);
     expect(ends).toContain("schema 7 (http://127.0.0.1:8081) is not waited for any more");
     expect(ends).toContain("a handler at orders[0]@17 is not waited for any more");
     expect(ends).toHaveLength(11);
@@ -163,7 +179,8 @@ describe("waits", () => {
       await clock.advance(10);
       record.end();
     }
-    expect(lines.filter(({ level }) => level === "warn").length).toBeLessThanOrEqual(50);
+    expect(lines.filter(({ message }) => !isEnd(message)).length).toBeLessThanOrEqual(50);
+    expect(lines.filter(({ message }) => isEnd(message)).length).toBeLessThanOrEqual(50);
     await clock.advance(120_000);
     waits.open({ what: "a handler", place: "orders[0]@10000", cause: refused });
     expect(lines.at(-1)?.message).toBe("a handler at orders[0]@10000 is waited for");

@@ -170,11 +170,9 @@ export class Waits {
 
   /** Ends what was opened for this owner. If others have opened the same wait, it goes on. */
   endOf(owner: object): void {
-    for (const [opening, { id, openings }] of this.#owned.get(owner) ?? []) {
-      openings.delete(opening);
-      if (openings.size === 0) {
-        this.#entries.delete(id);
-      }
+    for (const [opening, entry] of this.#owned.get(owner) ?? []) {
+      entry.openings.delete(opening);
+      this.#endUnlessOpen(entry);
     }
     this.#owned.delete(owner);
   }
@@ -250,7 +248,8 @@ export class Waits {
     const nowMs = this.#parts.clock.nowMs();
     const leftOut = this.#limit.admit(`end of ${kindOf(entry.wait)}`, nowMs);
     if (leftOut !== null) {
-      this.#parts.logger.info(
+      // as its beginning: who reads warnings alone would take it for a wait that goes on
+      this.#parts.logger.warn(
         { what, host, place, forMs: Math.round(nowMs - entry.sinceMs), failures: entry.failures, ...counted(leftOut) },
         `${subjectOf(entry.wait)} is not waited for any more`,
       );
