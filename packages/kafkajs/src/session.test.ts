@@ -261,6 +261,30 @@ test("a start that is given up is no lost connection: nothing is waited for or l
   });
 });
 
+test("what is waited for after a crash is the connection until kafkajs asks its coordinator to join, and the group after that", async () => {
+  const { kafka, sink, session } = await setUp();
+  const waits = () => [...sink.waits].map(({ what, causes }) => [what, causes.length]);
+  const crash = (): void => {
+    const error = Object.assign(new Error("connect ECONNREFUSED"), { name: "KafkaJSConnectionError" });
+    kafka.tell("crash", { error, restart: true });
+  };
+  const [ofConnection, ofGroup] = ["the connection to the brokers", "the group g"];
+  crash();
+  crash();
+  expect(waits()).toEqual([[ofConnection, 2]]);
+  await session.beforeJoin({ groupId: "g", memberId: "" });
+  expect(waits()).toEqual([[ofGroup, 0]]);
+  crash();
+  expect(waits()).toEqual([[ofConnection, 1]]);
+  await session.beforeJoin({ groupId: "g", memberId: "" });
+  kafka.tell("group join", { memberAssignment: { t: [0, 1] } });
+  await sink.until(() => sink.starts.length === 4);
+  expect(waits()).toEqual([]);
+  await session.beforeJoin({ groupId: "g", memberId: "m" });
+  expect(waits()).toEqual([]);
+  await session.close(1_000);
+});
+
 test("a handler that ends after kafkajs has stopped by itself, and before it tells its crash, starts nothing and breaks nothing", async () => {
   const { kafka, sink, session } = await setUp();
   let finish = (): void => {};

@@ -1,4 +1,4 @@
-import type { DriverSession, LogRange, OffsetCommit, OpenWait, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
+import type { DriverSession, LogRange, OffsetCommit, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
 import {
   PartitionStarter,
   PartitionWaits,
@@ -12,6 +12,7 @@ import {
 } from "@cdckit/driver";
 import type { EachBatchPayload } from "kafkajs";
 import { type Held, HeldPartitions } from "./assignments.ts";
+import { AwaitedJoin } from "./awaited-join.ts";
 import { isOfCertificate } from "./certificate-fault.ts";
 import { GroupCommits } from "./commits.ts";
 import { DueJoin } from "./due-join.ts";
@@ -60,8 +61,7 @@ export class KafkaJsSession implements DriverSession {
     failed: (error) => this.#fail(explainFailure(error, this.#parts.brokers, this.#reading)),
     over: this.#over.signal,
   });
-  /** Open while kafkajs has crashed and has not joined again. */
-  #rejoining: OpenWait | undefined;
+  readonly #awaitedJoin: AwaitedJoin;
   /** Crashes since the group was joined: as long as it lasts, kafkajs crashes of the same again and again, three times a second. */
   #crashes: RepeatedLines = new RepeatedLines();
   #closing: Promise<void> | undefined;
@@ -98,6 +98,7 @@ export class KafkaJsSession implements DriverSession {
     });
     const ended = this.#ended.signal;
     const { groupId, logger } = parts.subscription;
+    this.#awaitedJoin = new AwaitedJoin({ sink: parts.sink, groupId, brokers: parts.brokers });
     this.#writer = new Writer(makeProducer, ended);
     this.#dueJoin = new DueJoin({ sink: parts.sink, host: parts.brokers });
     const fences = this.#dueJoin;
@@ -251,8 +252,9 @@ export class KafkaJsSession implements DriverSession {
     destroySockets();
   }
 
-  /** Resolves when the group may be joined. */
+  /** Resolves when the group may be joined. Its coordinator is connected. */
   beforeJoin(request: JoinRequest): Promise<void> {
+    this.#awaitedJoin.asked();
     return this.#givingUp.beforeJoin(request);
   }
 
@@ -411,8 +413,7 @@ export class KafkaJsSession implements DriverSession {
       this.#control.refuse(memberAssignment);
       return;
     }
-    this.#rejoining?.end();
-    this.#rejoining = undefined;
+    this.#awaitedJoin.joined();
     this.#crashes = new RepeatedLines();
     this.#restart.joined();
     void this.#givingUp.all("lost"); // if they were not given up before the join
@@ -444,10 +445,7 @@ export class KafkaJsSession implements DriverSession {
     // kafkajs takes a certificate that is refused for a connection that may come later. It would show the same one for ever. A function for a
     // token that has failed may give one later: that is a wait, of the same code.
     if (!isOfCertificate(causesOf(error)) && (restarts || this.#restart.after(error))) {
-      const what =
-        explained.code === "brokers-unreachable" ? "the connection to the brokers" : `the group ${this.#parts.subscription.groupId}`;
-      this.#rejoining ??= this.#parts.sink.waiting?.({ what, host: this.#parts.brokers });
-      this.#rejoining?.failed(explained);
+      this.#awaitedJoin.failed(explained);
       const leftOut = this.#crashes.leftOutBefore(explained.message);
       const fields = leftOut === null || leftOut === 0 ? { err: explained } : { err: explained, leftOut };
       this.#parts.subscription.logger[leftOut === null ? "debug" : "warn"](fields, "kafkajs crashed, and starts again");
