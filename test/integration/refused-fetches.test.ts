@@ -143,6 +143,28 @@ describe.skipIf(skipReason !== "").concurrent("a user without all rights", { met
     await stop();
   });
 
+  test.each<[string, () => KafkaDriver]>([
+    [
+      "kafkajs",
+      () => kafkajs({ brokers: [secured.sasl], sasl: { mechanism: "oauthbearer", oauthBearerProvider: () => new Promise(() => {}) } }),
+    ],
+    ...platformaticClients.map(
+      ({ major, ...client }) =>
+        [
+          `platformatic ${major}`,
+          (): KafkaDriver =>
+            platformatic({ brokers: [secured.sasl], sasl: { mechanism: "oauthbearer", token: () => new Promise(() => {}) }, ...client }),
+        ] as [string, () => KafkaDriver],
+    ),
+  ])("a function for a token that never answers is the reason why a start fails, and not the brokers: %s", async (_, make) => {
+    const consumer = createConsumer({ driver: make(), groupId: uniqueName("token"), topics: ["any"], signals: false, logger: false });
+    consumer.on("*", () => {});
+    await expect(consumer.run()).rejects.toMatchObject({
+      code: "authentication-failed",
+      message: expect.stringContaining("found no answer within 4000 ms") as string,
+    });
+  });
+
   describe.each(drivers)("%s", (_name, make) => {
     test("who may see a topic and not read it ends the consumer with what is missing", async () => {
       const topic = uniqueName("refused");

@@ -11,8 +11,11 @@ export interface CredentialQuestion<T> {
   readonly give: () => T | Promise<T>;
   /** What was found in place of a credential, without the secret, or null if it is one. */
   readonly wrong: (given: unknown) => string | null;
-  /** So long the function may take. Whoever waits for the connection gives up after that at the latest, and would not know why. */
-  readonly deadlineMs: number;
+  /**
+   * So long the function may take. Clients and questions to brokers give up after five seconds, and would not know why.
+   * @default 4_000
+   */
+  readonly deadlineMs?: number;
   /** Makes the error of the driver's own class. */
   readonly makeError: MakeDriverError;
 }
@@ -22,7 +25,7 @@ export interface CredentialQuestion<T> {
  * nothing in time. What it throws may hold the secret. So it is not shown, nor kept as the cause, because causes are logged.
  */
 export async function askForCredential<T>(question: CredentialQuestion<T>): Promise<T> {
-  const { option, expected, give, wrong, deadlineMs, makeError } = question;
+  const { option, expected, give, wrong, deadlineMs = 4_000, makeError } = question;
   let found: string;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<typeof nothing>((resolve) => {

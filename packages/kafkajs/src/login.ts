@@ -8,9 +8,6 @@ type OauthBearerLogin = Extract<Login, { readonly mechanism: "oauthbearer" }>;
 type Provider = Extract<Login, { readonly authenticationProvider: unknown }>["authenticationProvider"];
 type TokenProvider = OauthBearerLogin["oauthBearerProvider"];
 
-/** As long as kafkajs gives a login by default. It would wait for a function that never answers for ever, and lets no other request connect. */
-const deadlineMs = 10_000;
-
 /**
  * The login as kafkajs gets it. An object of its own: kafkajs writes an `authenticationProvider` into it, which other drivers refuse, and a frozen
  * one does not take.
@@ -75,7 +72,7 @@ async function tokenOf(give: TokenProvider): ReturnType<TokenProvider> {
     const { value } = (token ?? {}) as { readonly value?: unknown };
     return typeof value === "string" && value !== "" ? null : "no value";
   };
-  const question = { option: "sasl.oauthBearerProvider", expected: "{ value }, a text", give, wrong, deadlineMs, makeError };
+  const question = { option: "sasl.oauthBearerProvider", expected: "{ value }, a text", give, wrong, makeError };
   return await askForCredential(question).catch((failure: Error) => Promise.reject(asConnectionError(failure)));
 }
 

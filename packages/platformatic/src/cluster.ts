@@ -38,8 +38,7 @@ export type Purpose = "question" | "join" | "sync" | "member" | "write" | `fetch
 
 export type CoordinatorKind = "group" | "transaction";
 
-/** How long a connection may take, with its login. */
-export const connectTimeoutMs = 5_000;
+const connectTimeoutMs = 5_000;
 const defaultAnswerDeadlineMs = 10_000;
 const roundPauseMs = 300;
 

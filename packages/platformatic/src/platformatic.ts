@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
 import { askForCredential, type ConnectionAttempt, explainedByListeners, preflight, refusedToken } from "@cdckit/driver";
-import { Cluster, connectTimeoutMs } from "./cluster.ts";
+import { Cluster } from "./cluster.ts";
 import { demandConsumerProtocol } from "./consumer-protocol.ts";
 import { makeError } from "./errors.ts";
 import { explainFailure, isUnanswered } from "./explain-failure.ts";
@@ -127,7 +127,6 @@ function judgeOf(isOfFunction: boolean): NonNullable<ClientLogin["authBytesValid
  * next connection asks again.
  */
 function credentialOf(name: string, give: () => string | Promise<string>): Promise<string> {
-  const deadlineMs = connectTimeoutMs - 1_000; // a login is a part of connecting, and the client says only that this took too long
   const wrong = (given: unknown): string | null => (given === "" ? "an empty text" : typeof given === "string" ? null : typeof given);
-  return askForCredential({ option: `sasl.${name}`, expected: "a text", give, wrong, deadlineMs, makeError });
+  return askForCredential({ option: `sasl.${name}`, expected: "a text", give, wrong, makeError });
 }
