@@ -918,6 +918,8 @@ describe("tables", () => {
     ],
     ["varchar(3)[]", ["ab  "], "a text with spaces after the 3 characters that it keeps"],
     ["copy.short", "abc ", "a text with spaces after the 3 characters that it keeps"],
+    ["copy.short[]", ["abc "], "a text with spaces after the 3 characters that it keeps"],
+    ["copy.amount[]", ["1.234"], "more digits after the point than the 2 that it keeps: alter the column to numeric[] without a scale,"],
     [
       "timestamp",
       "2024-01-01T10:00:00.5+02:00",

@@ -8,8 +8,8 @@ export interface Target {
 
 export interface TableColumn {
   /**
-   * Without a length, and of a domain the type under it: a cast to `varchar(3)`, or to a domain over it, would cut a value off in silence, but
-   * writing the value to such a column is an error.
+   * Without a length, and of a domain, or an array of one, the type under it: a cast to `varchar(3)`, or to a domain over it, would cut a
+   * value off in silence, but writing the value to such a column is an error.
    */
   readonly type: string;
   /** How many characters a `varchar` takes; null if any number, or of another type. */
@@ -25,7 +25,7 @@ export interface TableColumn {
   readonly keptUnits: number | null;
   /** How many digits before the point a `numeric` takes, items of an array as well; null if any number, or of another type. */
   readonly maxWhole: number | null;
-  /** The column's own type is a domain, which no other type takes the place of. */
+  /** The column's own type is a domain, or an array of one, which no other type takes the place of. */
   readonly isDomain: boolean;
   /** The table computes it, and nobody writes it. It may be part of the key, and then it says which row is meant. */
   readonly isGenerated: boolean;
@@ -44,13 +44,16 @@ export type TableColumns = ReadonlyMap<string, TableColumn>;
 export async function columnsOf(statements: Statements, target: Target, plainTexts: ReadonlySet<string>): Promise<TableColumns> {
   const { rows } = await statements.query({
     text:
-      "with recursive under as (select attnum, attname, attgenerated, attidentity, atttypmod, atttypid as type, false as is_domain, " +
+      "with recursive under as (select attnum, attname, attgenerated, attidentity, atttypmod, atttypid as type, 0 as depth, " +
       "atttypid || ' ' || atttypmod as form from pg_attribute " +
       "where attrelid = to_regclass($1) and attnum > 0 and not attisdropped " +
-      "union all select attnum, attname, attgenerated, attidentity, typtypmod, typbasetype, true, form from under join pg_type on oid = type where typtype = 'd') " +
-      "select attname as name, format_type(type, -1) as type, attgenerated::text as generated, attidentity::text as identity, is_domain, form, " +
+      // Of a domain, and of an array of one, the type under it, whose array is none if that is an array itself.
+      "union all select attnum, attname, attgenerated, attidentity, d.typtypmod, case d.oid when t.oid then b.oid else b.typarray end, depth + 1, form " +
+      "from under join pg_type t on t.oid = type join pg_type d on d.oid in (t.oid, t.typelem) and d.typtype = 'd' " +
+      "join pg_type b on b.oid = d.typbasetype and (d.oid = t.oid or b.typarray <> 0)) " +
+      "select distinct on (attnum) attname as name, format_type(type, -1) as type, attgenerated::text as generated, attidentity::text as identity, depth > 0 as is_domain, form, " +
       // PostgreSQL counts four bytes of its own.
-      "case when type = 'varchar'::regtype and atttypmod > 4 and not is_domain then atttypmod - 4 end as max_length, " +
+      "case when type = 'varchar'::regtype and atttypmod > 4 and depth = 0 then atttypmod - 4 end as max_length, " +
       "case when type in ('varchar'::regtype, 'varchar[]'::regtype) and atttypmod > 4 then atttypmod - 4 end as kept_length, " +
       // The scale is in the low eleven bits, and has a sign since version 15.
       "case when type in ('numeric'::regtype, 'numeric[]'::regtype) and atttypmod > 4 and (atttypmod - 4) & 1024 = 0 then (atttypmod - 4) & 2047 " +
@@ -64,8 +67,7 @@ export async function columnsOf(statements: Statements, target: Target, plainTex
       "when atttypmod >> 16 & 2048 > 0 then 5 when atttypmod >> 16 & 1024 > 0 then 4 when atttypmod >> 16 & 8 > 0 then 3 " +
       "when atttypmod >> 16 & 2 > 0 then 2 else 1 end end as kept_units, " +
       "case when type in ('numeric'::regtype, 'numeric[]'::regtype) and atttypmod > 4 and (atttypmod - 4) & 1024 = 0 " +
-      "then ((atttypmod - 4) >> 16) - ((atttypmod - 4) & 2047) end as max_whole from under join pg_type on oid = type " +
-      "where typtype <> 'd' order by attnum",
+      "then ((atttypmod - 4) >> 16) - ((atttypmod - 4) & 2047) end as max_whole from under order by attnum, depth desc",
     values: [quoteTable(target)],
   });
   return new Map(
