@@ -5,6 +5,7 @@ import { Truncate } from "../control-events.ts";
 import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { openMessage } from "./message.ts";
+import { openLowWatermark } from "./spanner.ts";
 import { operationOf } from "./operation.ts";
 
 /** A message of a change topic. Its source may still be deferred. */
@@ -32,7 +33,7 @@ export function openChange(
       return before === null && after === null ? listWith(new Truncate(table, change, origin)) : null;
     case "m":
     case "M":
-      return before === null && after === null ? openMessage(change, origin) : null;
+      return before === null && after === null ? (openMessage(change, origin) ?? openLowWatermark(change, origin)) : null;
     default:
       return null;
   }
