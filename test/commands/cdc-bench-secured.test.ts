@@ -125,14 +125,14 @@ describe.skipIf(skipReason !== "")("cdc-bench on a secured cluster", { meta: { s
     test.each<[string, ListenerName, () => readonly string[], Readonly<Record<string, string>>, string]>([
       ["TLS", "tls", () => [], {}, "wants TLS, and the connection was plain: give --ssl"],
       ["TLS and a login", "saslTls", () => [], {}, "It also wants a login by SASL (SCRAM-SHA-512)"],
-      ["a login", "sasl", () => [], {}, "wants a login by SASL (PLAIN, SCRAM-SHA-256): give --sasl-mechanism"],
+      ["a login", "sasl", () => [], {}, "wants a login by SASL (PLAIN, SCRAM-SHA-256, OAUTHBEARER): give --sasl-mechanism"],
       ["another password", "sasl", () => plainLogin, { KAFKA_SASL_PASSWORD: refusedCanary }, "refused the login (PLAIN)"],
       [
         "another mechanism",
         "sasl",
         () => ["--sasl-mechanism", "scram-sha-512", "--sasl-username", username],
         withPassword,
-        "does not offer SCRAM-SHA-512, but PLAIN, SCRAM-SHA-256",
+        "does not offer SCRAM-SHA-512, but PLAIN, SCRAM-SHA-256, OAUTHBEARER",
       ],
       ["no login", "plain", () => plainLogin, withPassword, "takes no login"],
       ["no TLS", "plain", () => ["--ssl"], {}, "does not speak TLS"],
