@@ -5,6 +5,7 @@ import { MemoryGroup } from "./memory-group.ts";
 import type { MemoryMember } from "./memory-member.ts";
 import { MemoryLog } from "./memory-log.ts";
 import { MemoryTransaction } from "./memory-transaction.ts";
+import { checkOptionNames } from "./option-names.ts";
 import { bindMethods } from "./bind-methods.ts";
 import { bytesOf, type WrittenBytes } from "./written-bytes.ts";
 
@@ -71,12 +72,9 @@ const optionNames: Readonly<Record<keyof MemoryBrokerOptions, true>> = {
   sessionTimeoutMs: true,
 };
 
-/** A test whose broker leaves out a misspelt option would pass, and would have tested nothing. */
-function checkOptions({ rebalance = "cooperative", ...options }: MemoryBrokerOptions): void {
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
-  if (unknown !== undefined) {
-    throw new RangeError(`MemoryBroker has no option ${unknown}; the options are ${Object.keys(optionNames).join(", ")}`);
-  }
+function checkOptions(options: MemoryBrokerOptions): void {
+  checkOptionNames("MemoryBroker", options, optionNames);
+  const { rebalance = "cooperative" } = options;
   if (rebalance !== "cooperative" && rebalance !== "eager") {
     throw new RangeError(`expected rebalance to be "cooperative" or "eager", found ${String(rebalance)}`);
   }

@@ -2,6 +2,7 @@ import type { Clock, DriverCapabilities, DriverSession, DriverSink, KafkaDriver,
 import { MemoryBroker } from "./memory-broker.ts";
 import { resumeOffset, lostRangeError, MemoryBrokerError } from "./memory-error.ts";
 import { MemoryMember } from "./memory-member.ts";
+import { checkOptionNames } from "./option-names.ts";
 import { bindMethods } from "./bind-methods.ts";
 
 /** The options of `memory`: a broker that is shared, or topics for one of its own. */
@@ -47,10 +48,7 @@ const optionNames: Readonly<Record<keyof MemoryOptions, true>> = {
 
 /** A driver that reads from memory: no broker, no network, the same consumer. */
 export function memory(options: MemoryOptions = {}): MemoryDriver {
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
-  if (unknown !== undefined) {
-    throw new RangeError(`memory() has no option ${unknown}; the options are ${Object.keys(optionNames).join(", ")}`);
-  }
+  checkOptionNames("memory()", options, optionNames);
   if (Array.isArray(options.topics)) {
     throw new RangeError("memory({ topics }) expects the number of partitions of each topic, such as { orders: 1 }, got a list");
   }
