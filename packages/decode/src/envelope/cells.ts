@@ -8,7 +8,7 @@ interface Cell {
   readonly set: unknown;
 }
 
-export function isCell(value: unknown): value is Cell {
+function isCell(value: unknown): value is Cell {
   return isBlock(value) && Object.hasOwn(value, "value") && Object.hasOwn(value, "set");
 }
 

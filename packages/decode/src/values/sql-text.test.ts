@@ -54,6 +54,7 @@ describe("MySQL", () => {
     ["enum('1','2')", "2", "2"],
     ["varchar(255)", "42", "42"],
     ["blob", "\u0000\u00ff", Buffer.from([0, 255])],
+    ["geometry", "as it is", "as it is"],
     ["inet6", "as it is", "as it is"],
     // ST_GeomFromText('POINT(1 2)', 4326) as MySQL stores it, and 'LINESTRING(0 0,1 1)' without an SRID
     [
