@@ -314,8 +314,8 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /**
- * Whether two rows were in each other's way: a unique index or an exclusion constraint lets only one of them be there, one refers to the other, or they
- * are one (21000), whose key came in two forms: 1.0 and 1.00.
+ * Whether two rows were in each other's way: a unique index or an exclusion constraint lets only one of them be there, one refers to the other,
+ * or they are one (21000), whose key came in two forms: 1.0 and 1.00.
  */
 export function isConflict(error: unknown): boolean {
   return isPostgresSinkError(error) && error.cause instanceof PostgresRefusal && /^(21000|23503|23505|23P01)$/.test(error.cause.code);

@@ -37,8 +37,9 @@ export class Transactions {
   }
 
   /**
-   * Runs the work in a transaction on a connection of its own. All of it is committed, or nothing. Each statement sees what is committed by then, whatever the database's own isolation is: with a snapshot
-   * of its begin, it would not see the table that another member made while it waited for the lock.
+   * Runs the work in a transaction on a connection of its own. All of it is committed, or nothing. Each statement sees what is committed by
+   * then, whatever the database's own isolation is: with a snapshot of its begin, it would not see the table that another member made while it
+   * waited for the lock.
    */
   async run<T>(pool: PostgresPool, what: string, work: (statements: Statements) => Promise<T>): Promise<T> {
     const own = pool as Partial<OwnPool>;

@@ -33,8 +33,8 @@ process.on("message", (request: ServerRequest) => {
   }
 });
 
-// Ctrl-C and a closed terminal reach the whole group of processes, and so does SIGTERM from `timeout`: the client says when it is over. Without it there is nobody
-// to serve.
+// Ctrl-C and a closed terminal reach the whole group of processes, and so does SIGTERM from `timeout`: the client says when it is over. Without
+// it there is nobody to serve.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
 process.on("SIGHUP", () => {});

@@ -124,8 +124,8 @@ process.on("message", (message: ToMember) => {
   }
 });
 
-// Ctrl-C and a closed terminal reach the whole group of processes, and so does SIGTERM from `timeout`: the one that has started them says when it is over. Without
-// it nobody wants a result.
+// Ctrl-C and a closed terminal reach the whole group of processes, and so does SIGTERM from `timeout`: the one that has started them says when it
+// is over. Without it nobody wants a result.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
 process.on("SIGHUP", () => {});
