@@ -45,8 +45,16 @@ function countCalls(): Calls {
   };
   globalThis.Function = new Proxy(RuntimeFunction, {
     construct: (target, args: string[]) => {
+      const source = args.at(-1) ?? "";
       const make = new target(...args) as AnyFunction;
-      return (...scope: readonly unknown[]) => counted(make(...scope), args.at(-1)?.includes("return function fastPath(") === true);
+      return (...scope: readonly unknown[]) => {
+        const made = make(...scope);
+        if (!source.includes("return [(function(")) {
+          return counted(made, source.includes("return function fastPath("));
+        }
+        const [makeReaders, ...constructors] = made as readonly [AnyFunction, ...unknown[]]; // see Shapes
+        return [(...values: readonly unknown[]) => counted(makeReaders(...values), false), ...constructors];
+      };
     },
   });
   return calls;

@@ -1,11 +1,13 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext, runInThisContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { generate, Shapes } from "./codegen.ts";
+import { Shapes } from "./codegen.ts";
 
 /** What is made of values 0, 1, 2 and so on under these names. */
 function madeWith(names: readonly string[]): object {
   const shapes = new Shapes();
   const expression = shapes.make(names.map((name, i) => [name, `${i}`]));
-  return generate(`${shapes.source}return ${expression};`, {}) as object;
+  return shapes.generate(`return ${expression};`, {}) as object;
 }
 
 const some = ["id", 'quo"te', "\u2028", "größe", "1", "a b", ""];
@@ -25,5 +27,32 @@ describe("objects of generated code", () => {
     madeWith([...some, ...before]);
     expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(before);
     expect(Object.prototype.constructor).toBe(Object);
+  });
+
+  test("have the same hidden class if they have the same properties, whichever source they come from", () => {
+    setFlagsFromString("--allow-natives-syntax");
+    const haveSameClass = runInThisContext("(a, b) => %HaveSameMap(a, b)") as (a: object, b: object) => boolean;
+    const [first, second, other] = [
+      ["a", "b"],
+      ["a", "b"],
+      ["b", "a"],
+    ].map(madeWith) as [object, object, object];
+    expect([haveSameClass(first, second), haveSameClass(first, other)]).toEqual([true, false]);
+  });
+
+  test("do not keep what their source refers to", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const make = (): WeakRef<object> => {
+      const shapes = new Shapes();
+      const expression = shapes.make([["only here", "value"]]);
+      const large = { text: "large" };
+      shapes.generate(`return () => ${expression};`, { value: large });
+      return new WeakRef(large);
+    };
+    const large = make();
+    await new Promise((resolve) => setImmediate(resolve)); // a WeakRef holds its target until the turn ends
+    collect();
+    expect(large.deref()).toBeUndefined();
   });
 });

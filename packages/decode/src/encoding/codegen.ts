@@ -3,6 +3,7 @@
  * templates. `npm run bench -- tiers` measures what that is worth: "generatedReaders" for the readers of each encoding, "fastPath" for the
  * fast path of each topic.
  */
+import { BoundedMap } from "../bounded-map.ts";
 import type { PlaceholderBytes } from "../values/unavailable.ts";
 
 /** A text as a JavaScript string literal. No text can end the literal early. */
@@ -35,6 +36,13 @@ function property(name: string): string {
 }
 
 /**
+ * Constructors by the names of their properties, as JSON. Sources share them, so that objects with the same properties have the same hidden class,
+ * whichever schema they come from: rows of tables with the same columns, and the envelopes of all tables. V8 gives up on code that meets
+ * objects of more than four classes. Bench cases: `npm run bench -- mixes --only tables`.
+ */
+const constructors = new BoundedMap<string, unknown>(4_096, 1_048_576, (names) => names.length);
+
+/**
  * The shapes of the objects that a generated source makes.
  *
  * An object is made by a constructor of ours, not as a literal. V8 counts how many objects of a literal outlive a collection while the code is
@@ -43,22 +51,53 @@ function property(name: string): string {
  * the bytes. V8 does not count the objects of a constructor. The prototype is `Object.prototype`, so these objects are as plain as literals.
  */
 export class Shapes {
-  /** The constructors, to be put before what uses them. */
-  source = "";
-  #count = 0;
+  readonly #names = new Map<string, string>();
+  readonly #known: Record<string, unknown> = {};
+  readonly #made = new Map<string, string>();
+  #source = "";
 
   /** An expression that makes an object with these properties, in this order. */
   make(properties: readonly (readonly [name: string, value: string])[]): string {
-    const literal = `{${properties.map(([name, value]) => `${property(name)}:${value}`).join(",")}}`;
     // An assignment to a name that Object.prototype has could call a setter, or be refused, where a literal defines the property.
     if (properties.length === 0 || properties.some(([name]) => name in Object.prototype)) {
-      return `(${literal})`;
+      return `({${properties.map(([name, value]) => `${property(name)}:${value}`).join(",")}})`;
     }
-    const name = `Shape${this.#count++}`;
+    return `new ${this.#constructorOf(properties.map(([name]) => name))}(${properties.map(([, value]) => value).join(",")})`;
+  }
+
+  #constructorOf(properties: readonly string[]): string {
+    const key = JSON.stringify(properties);
+    const used = this.#names.get(key);
+    if (used !== undefined) {
+      return used;
+    }
+    const name = `Shape${this.#names.size}`;
+    this.#names.set(key, name);
+    const known = constructors.get(key);
+    if (known === undefined) {
+      this.#made.set(key, name);
+      this.#declare(name, properties);
+    } else {
+      this.#known[name] = known;
+    }
+    return name;
+  }
+
+  #declare(name: string, properties: readonly string[]): void {
     const parameters = properties.map((_, i) => `a${i}`);
-    const assignments = properties.map(([property], i) => `this[${quote(property)}]=a${i};`);
-    this.source += `function ${name}(${parameters.join(",")}){${assignments.join("")}}${name}.prototype=Object.prototype;\n`;
-    return `new ${name}(${properties.map(([, value]) => value).join(",")})`;
+    const assignments = properties.map((property, i) => `this[${quote(property)}]=a${i};`);
+    this.#source += `function ${name}(${parameters.join(",")}){${assignments.join("")}}${name}.prototype=Object.prototype;\n`;
+  }
+
+  /** The same as {@link generate}, for a source that has expressions of {@link make}. */
+  generate(source: string, scope: Readonly<Record<string, unknown>>): unknown {
+    // The constructors are outside of the function that has the scope. They outlive it, and would keep all that the scope refers to.
+    const inScope = `(function(${Object.keys(scope).join(",")}){${source}\n})`;
+    const [make, ...made] = generate(`${this.#source}return [${[inScope, ...this.#made.values()].join(",")}];`, this.#known) as [Maker];
+    for (const [i, key] of [...this.#made.keys()].entries()) {
+      constructors.set(key, made[i]);
+    }
+    return make(...Object.values(scope));
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { type PlaceholderBytes, UNAVAILABLE } from "../../values/unavailable.ts";
 import { BlockMemo } from "../block-memo.ts";
-import { generate, oneOf, placeholderTest, quote, Shapes } from "../codegen.ts";
+import { oneOf, placeholderTest, quote, Shapes } from "../codegen.ts";
 import type { Explain } from "../twin-error.ts";
 import { Deferred } from "../reader.ts";
 import * as primitives from "./cursor.ts";
@@ -76,8 +76,8 @@ class Emitter {
   reader(root: ReadInstruction): PayloadReads {
     const read = this.#whole(root, "1", this.#explains.payload);
     const readSequence = this.#sequence(root);
-    const source = `${this.#shapes.source}${this.#functions.join("\n")}\nreturn {read:${read},readSequence:${readSequence}};`;
-    return generate(source, this.#scope) as PayloadReads; // the source returns these two functions
+    const source = `${this.#functions.join("\n")}\nreturn {read:${read},readSequence:${readSequence}};`;
+    return this.#shapes.generate(source, this.#scope) as PayloadReads; // the source returns these two functions
   }
 
   /** A function of (b, p, e) that reads one value. The value must fill the bytes. */

@@ -1,5 +1,5 @@
 import { BlockMemo } from "../block-memo.ts";
-import { generate, Shapes } from "../codegen.ts";
+import { Shapes } from "../codegen.ts";
 import { otherTextSource } from "../words.ts";
 import { type CompileOptions, Deferred, type DeferredField } from "../reader.ts";
 import { type Field, type PrimitiveType, type RecordType, type Type, withoutNull } from "../type.ts";
@@ -137,7 +137,7 @@ class Emitter {
   /** The function with that name, together with the functions that read deferred parts. */
   compile(root: string): FastReader {
     const names = [root, ...this.#lateReaders.map(([, name]) => name)];
-    const [reader, ...late] = generate(`${this.#shapes.source}${this.source}\nreturn [${names.join(", ")}];`, this.scope) as FastReader[];
+    const [reader, ...late] = this.#shapes.generate(`${this.source}\nreturn [${names.join(", ")}];`, this.scope) as FastReader[];
     for (const [i, [holder]] of this.#lateReaders.entries()) {
       holder.fast = late[i] ?? null;
     }

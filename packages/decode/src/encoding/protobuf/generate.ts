@@ -5,7 +5,7 @@
  * or pass through `quote`; the rest is our own templates.
  */
 import { type PlaceholderBytes, UNAVAILABLE } from "../../values/unavailable.ts";
-import { generate, placeholderTest, quote, Shapes } from "../codegen.ts";
+import { placeholderTest, quote, Shapes } from "../codegen.ts";
 import type { Explain } from "../twin-error.ts";
 import { readText } from "../utf8-text.ts";
 import { addPair, hasTextKeys, initialOf, itemCost } from "./collections.ts";
@@ -61,7 +61,7 @@ class Emitter {
     for (let instruction = this.#waiting.pop(); instruction !== undefined; instruction = this.#waiting.pop()) {
       this.#functions.push(this.#readMessage(this.#message(instruction), instruction)); // not by recursion: a long chain of messages would overflow the stack
     }
-    return generate(`${this.#shapes.source}${this.#functions.join("\n")}\nreturn ${name};`, this.#scope) as ReadMessage; // the source returns one
+    return this.#shapes.generate(`${this.#functions.join("\n")}\nreturn ${name};`, this.#scope) as ReadMessage; // the source returns one
   }
 
   /** The name of the function of a message. The function itself is generated later. */
