@@ -2,8 +2,14 @@ import type { Kafka } from "kafkajs";
 import { answeringCoordinator, type CoordinatorCluster } from "./answered-coordinator.ts";
 import { createClusterKey } from "./create-cluster.ts";
 import { type PooledCluster, withoutIdleTimers } from "./idle-timers.ts";
+import { keepSteady } from "./steady-moment.ts";
 
-type CreateCluster = (options: object) => CoordinatorCluster & PooledCluster;
+/** The part of kafkajs' cluster that says when its metadata is too old. Its types leave it out. */
+interface AgingCluster {
+  readonly brokerPool: { metadataExpireAt: number | null };
+}
+
+type CreateCluster = (options: object) => CoordinatorCluster & PooledCluster & AgingCluster;
 
 /**
  * A client with the settings of this one, in whose clusters defects of kafkajs are mended. The given client stays as it is.
@@ -16,7 +22,11 @@ export function adaptedClient(kafka: Kafka): Kafka {
   if (key === undefined || createCluster === undefined || !isOfKafkaJs(kafka)) {
     return kafka;
   }
-  const adapted = (options: object): object => answeringCoordinator(withoutIdleTimers(createCluster(options)));
+  const adapted = (options: object): object => {
+    const cluster = createCluster(options);
+    keepSteady(cluster.brokerPool, "metadataExpireAt");
+    return answeringCoordinator(withoutIdleTimers(cluster));
+  };
   return Object.create(kafka, { [key]: { value: adapted } }) as Kafka;
 }
 

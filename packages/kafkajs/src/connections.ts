@@ -32,7 +32,12 @@ export class Connections {
   watched<Client extends AskingClient>(client: Client): Client {
     const listen = client as unknown as { on(event: string, listener: (event: RequestTimeoutEvent) => void): void };
     listen.on(client.events.REQUEST_TIMEOUT, ({ payload: { broker, apiName, createdAt, sentAt } }) =>
-      this.replace(`${readableBroker(broker)} did not answer ${apiName} in time`, sentAt ?? createdAt, broker),
+      // The wall clock, by which kafkajs counts whole milliseconds, may have been set back since the connection was opened.
+      this.replace(
+        `${readableBroker(broker)} did not answer ${apiName} in time`,
+        performance.now() - (Date.now() - (sentAt ?? createdAt)) + 1,
+        broker,
+      ),
     );
     return client;
   }

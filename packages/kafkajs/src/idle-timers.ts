@@ -1,5 +1,9 @@
+import { keepSteady } from "./steady-moment.ts";
+
 /** The parts of kafkajs' queue of requests that are used here. Each connection has one. Its types leave it out. */
 interface RequestQueue {
+  /** Nothing is sent before this moment, because the quota of the client is used up. */
+  throttledUntil: number | null;
   readonly requestTimeout: number;
   readonly enforceRequestTimeout: boolean;
   readonly inflight: ReadonlyMap<number, InFlightRequest>;
@@ -45,6 +49,7 @@ export function withoutIdleTimers<Pooled extends PooledCluster>(cluster: Pooled)
 }
 
 function quietQueue(queue: RequestQueue): void {
+  keepSteady(queue, "throttledUntil");
   // A request that is queued later asks for this itself, and until it is sent, each look asks for the next one.
   const checkPending = queue.scheduleCheckPendingRequests;
   queue.scheduleCheckPendingRequests = () => {

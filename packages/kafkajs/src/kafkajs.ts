@@ -166,7 +166,7 @@ async function join(
     brokers,
     kept,
     givenUp,
-    reconnect: (why) => connections?.replace(why, Number.POSITIVE_INFINITY), // those of now, also if the clock was set back since they were opened
+    reconnect: (why) => connections?.replace(why, performance.now()),
     endFetches: () => connections?.sockets.endFetches(),
     destroySockets,
   });

@@ -52,7 +52,7 @@ export class Sockets {
     reader.attach(socket);
     withoutRepeats(socket);
     socket.setKeepAlive(true, keepAliveDelayMs);
-    this.#open.set(socket, { broker: `${name}:${port}`, sinceMs: Date.now(), tap });
+    this.#open.set(socket, { broker: `${name}:${port}`, sinceMs: performance.now(), tap });
     if (this.#isEnded) {
       end(socket, closedError);
     }
@@ -115,7 +115,7 @@ export class Sockets {
   }
 
   /**
-   * Ends the sockets to a broker (to all brokers, if it is null) that were open at that time, in milliseconds since the epoch. Returns how many
+   * Ends the sockets to a broker (to all brokers, if it is null) that were open at that time, by `performance.now()`. Returns how many
    * there were. kafkajs connects again with its next request. By itself it keeps a connection on which an answer is overdue.
    */
   replace(openSinceMs: number, broker: string | null = null): number {
