@@ -19,8 +19,9 @@ export abstract class BrokerProxy {
   /** Asked for each connection: gets what the broker sends on it, and writes what the client is to get. */
   protected abstract answering(client: Socket): (chunk: Buffer) => void;
 
-  async listen(): Promise<number> {
-    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+  /** `port`: where it was before it was closed, or any that is free. */
+  async listen(port = 0): Promise<number> {
+    await new Promise<void>((resolve) => this.#server.listen(port, "127.0.0.1", resolve));
     return (this.#server.address() as AddressInfo).port;
   }
 

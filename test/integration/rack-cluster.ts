@@ -20,6 +20,8 @@ export interface RackBroker {
 /** Two brokers in two racks, which name to a reader the replica in its own rack. */
 export interface RackCluster {
   readonly brokers: readonly string[];
+  /** The brokers' addresses for clients that reach them through proxies; none if there are no proxies. */
+  readonly proxied: readonly string[];
   /** It is the controller, too. */
   readonly first: RackBroker;
   readonly second: RackBroker;
@@ -34,11 +36,22 @@ export interface RackCluster {
   stop(): Promise<void>;
 }
 
-/** Starts Kafka as two nodes. The topics of offsets and of transactions have a replica on each. */
-export async function startRackCluster(): Promise<RackCluster> {
+/** A listener of a broker that clients reach by another port. */
+interface ProxiedListener {
+  readonly port: number;
+  readonly advertised: number;
+}
+
+/**
+ * Starts Kafka as two nodes. The topics of offsets and of transactions have a replica on each. `proxy`: makes a proxy before a port of each broker, and
+ * gives the port at which clients find it.
+ */
+export async function startRackCluster(proxy?: (port: number) => Promise<number>): Promise<RackCluster> {
   const dir = mkdtempSync(join(tmpdir(), "cdckit-racks-"));
   const classPath = await kafkaClassPath();
   const [controller = 0, ...ports] = await freePorts(3);
+  const proxied =
+    proxy === undefined ? [] : await Promise.all((await freePorts(2)).map(async (port) => ({ port, advertised: await proxy(port) })));
   const clusterId = Buffer.from(randomUUID().replaceAll("-", ""), "hex").toString("base64url");
   const running = new Map<number, ProcessRecord>();
   const brokerOf = (id: number): RackBroker => ({ id, port: ports[id - 1] ?? 0, rack: `rack-${id}` });
@@ -54,7 +67,7 @@ export async function startRackCluster(): Promise<RackCluster> {
     const own = join(dir, `node-${broker.id}`);
     mkdirSync(own, { recursive: true });
     const properties = join(own, "server.properties");
-    writeFileSync(properties, toProperties(settingsOf(broker, own, controller)));
+    writeFileSync(properties, toProperties(settingsOf(broker, own, controller, proxied[broker.id - 1])));
     // In one argument: an id may begin with a dash, and be taken for an option.
     await runJava({ classPath, mainClass: "kafka.tools.StorageTool", args: ["format", `--cluster-id=${clusterId}`, "-c", properties] });
     start(broker);
@@ -75,6 +88,7 @@ export async function startRackCluster(): Promise<RackCluster> {
   }
   return {
     brokers: [first, second].map(({ port }) => `127.0.0.1:${port}`),
+    proxied: proxied.map(({ advertised }) => `127.0.0.1:${advertised}`),
     first,
     second,
     crashSecond: async () => {
@@ -99,16 +113,23 @@ export async function startRackCluster(): Promise<RackCluster> {
   };
 }
 
-function settingsOf({ id, port, rack }: RackBroker, dir: string, controller: number): Record<string, string | number | boolean> {
+function settingsOf(
+  { id, port, rack }: RackBroker,
+  dir: string,
+  controller: number,
+  proxied: ProxiedListener | undefined,
+): Record<string, string | number | boolean> {
   const isController = id === 1;
-  const listener = `PLAINTEXT://127.0.0.1:${port}`;
+  const own = `PLAINTEXT://127.0.0.1:${port}`;
+  const listener = proxied === undefined ? own : `${own},CLIENT://127.0.0.1:${proxied.port}`;
   return {
     "process.roles": isController ? "broker,controller" : "broker",
     "node.id": id,
     "controller.quorum.voters": `1@127.0.0.1:${controller}`,
     "controller.listener.names": "CONTROLLER",
     listeners: isController ? `${listener},CONTROLLER://127.0.0.1:${controller}` : listener,
-    "advertised.listeners": listener,
+    "advertised.listeners": proxied === undefined ? own : `${own},CLIENT://127.0.0.1:${proxied.advertised}`,
+    "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,CLIENT:PLAINTEXT",
     "log.dirs": dataOf(dir),
     "broker.rack": rack,
     "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",

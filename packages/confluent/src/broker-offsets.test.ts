@@ -1,12 +1,12 @@
 import { placeOf } from "@cdckit/driver";
 import { expect, test } from "vitest";
 import { BrokerOffsets } from "./broker-offsets.ts";
-import type { Answer, ClientError, ListedOffset, LowLevelAdmin, LowLevelConsumer } from "./low-level-client.ts";
+import { type Answer, type ClientError, codes, type ListedOffset, type LowLevelAdmin, type LowLevelConsumer } from "./low-level-client.ts";
 
 type ListOffsets = LowLevelAdmin["listOffsets"];
 type Asked = Parameters<ListOffsets>[0];
 
-const partitions = [0, 1].map((partition) => ({ topic: "rows", partition }));
+const partitions = [0, 1].map((partition) => ({ partition, leader: { id: 1 } }));
 const earliest = -2;
 const readCommitted = 1;
 
@@ -68,4 +68,70 @@ test("a log whose last stable offset is not known is left out: it may end before
 test("that no record is of the time or later is an answer, and another one than none", async () => {
   const { brokers } = brokersOf(() => [{ offset: -1 }, { error: notAvailable }]);
   expect([...(await brokers.offsetsAt(["rows"], 5n))]).toEqual([[placeOf("rows", 0), null]]);
+});
+
+const timedOut = Object.assign(new Error("Local: Timed out"), { code: codes.timedOut }) as ClientError;
+
+/** Two brokers, each of which leads one of two partitions. `silent`: the brokers that answer nothing. `asked`: what each client is asked, in order. */
+function brokersWithout(silent: ReadonlySet<number>, controllers: readonly number[] = []) {
+  const asked: string[][] = [];
+  const makeAdmin = (): LowLevelAdmin => {
+    const ofClient: string[] = [];
+    const controller = controllers[asked.length] ?? 1;
+    asked.push(ofClient);
+    const led = [1, 2].map((id) => ({ partition: id, leader: { id } }));
+    const admin = {
+      disconnect: () => {},
+      describeTopics: (_topics: unknown, _options: unknown, done: Answer<unknown>) => {
+        ofClient.push(`topics of ${controller}`);
+        done(silent.has(controller) ? timedOut : null, [{ name: "rows", topicId: { base64: "" }, partitions: led }]);
+      },
+      listOffsets: (specs: Asked, _options: unknown, done: Parameters<ListOffsets>[2]) => {
+        const leaders = specs.map(({ partition }) => partition);
+        ofClient.push(`offsets of ${leaders.join()}`);
+        done(
+          leaders.some((leader) => silent.has(leader)) ? timedOut : null,
+          specs.map(({ topic, partition }) => ({ topic, partition, offset: 7 })),
+        );
+      },
+    } as unknown as LowLevelAdmin; // as much as is asked
+    return admin;
+  };
+  const brokers = new BrokerOffsets(makeAdmin, { committed: () => {} } satisfies Pick<LowLevelConsumer, "committed">);
+  return { brokers, asked };
+}
+
+test("a leader that does not answer holds up no partition of another one, and no later question: until it answers, it is asked by a client of its own", async () => {
+  const silent = new Set([2]);
+  const { brokers, asked } = brokersWithout(silent);
+  const places = async (): Promise<readonly string[]> => [...(await brokers.ends(["rows"])).keys()];
+  expect(await places()).toEqual([placeOf("rows", 1)]);
+  expect(await places()).toEqual([placeOf("rows", 1)]);
+  const ofFirst = "offsets of 1";
+  expect(asked).toEqual([
+    ["topics of 1", ofFirst, "offsets of 2"],
+    [ofFirst, ofFirst, "topics of 1", ofFirst, ofFirst, ofFirst],
+    ["offsets of 2"],
+  ]);
+
+  silent.clear();
+  expect((await places()).toSorted()).toEqual([1, 2].map((partition) => placeOf("rows", partition)));
+  expect(await places()).toHaveLength(2);
+  expect(asked).toHaveLength(4);
+  expect(asked[1]?.filter((question) => question === "offsets of 2")).toHaveLength(5); // after its first answer, again by the client of all
+  await brokers.close();
+});
+
+test("topics are asked for again if the broker that librdkafka takes for the controller does not answer", async () => {
+  const { brokers, asked } = brokersWithout(new Set([2]), [2, 2, 1]);
+  expect(await brokers.partitionsOf(["rows"])).toHaveLength(2);
+  expect(asked).toEqual([["topics of 2"], ["topics of 2"], ["topics of 1"]]);
+  await brokers.close();
+});
+
+test("if nobody answers, the question about topics fails", async () => {
+  const { brokers, asked } = brokersWithout(new Set([1]));
+  await expect(brokers.partitionsOf(["rows"])).rejects.toThrow("Timed out");
+  expect(asked).toHaveLength(3);
+  await brokers.close();
 });

@@ -21,6 +21,7 @@ import {
   type ClientError,
   type CommittedPartition,
   codes,
+  type ListedOffset,
   type LowLevelAdmin,
   type LowLevelConsumer,
   type TopicDescription,
@@ -30,6 +31,11 @@ import { topicIdText } from "./topic-id-text.ts";
 
 /** A question takes a thread of libuv for so long at most, and a process that exits waits for that thread. */
 const answerDeadlineMs = 5_000;
+/**
+ * How long a description of topics may take, at the first attempt and at those after it. librdkafka asks the controller for it, and brokers of Kafka's
+ * KRaft mode name any broker as that, also one that cannot be reached from here. Another client is told of another one.
+ */
+const describeDeadlinesMs = [1_500, 1_500, answerDeadlineMs];
 const groupDeadlineMs = 3_000;
 const passingDeadlineMs = 15_000;
 const passingPauseMs = 100;
@@ -49,15 +55,32 @@ const readOperation = 3;
 const readUncommitted = 0;
 const readCommitted = 1;
 
+interface OffsetQuestion {
+  readonly timestamp: number;
+  readonly isolationLevel: number;
+}
+
+/** Partitions of one leader. */
+interface Led {
+  readonly leader: number;
+  readonly partitions: readonly TopicPartition[];
+}
+
 /** Asks the brokers for offsets and topics, by a client of its own: questions do not wait for the fetches on a connection. */
 export class BrokerOffsets implements BrokerQuestions {
+  readonly #makeAdmin: () => LowLevelAdmin;
   readonly #admins: AdminClients;
+  /** Leaders that have not answered their last question, by their ids. */
+  readonly #silent = new Set<number>();
+  /** What these are asked by, each with a client of its own: who waits for one of them holds up no question to another broker. */
+  readonly #ofSilent = new Map<number, AdminClients>();
   readonly #consumer: Pick<LowLevelConsumer, "committed">;
   readonly #closed: AbortController = sharedAbortController();
   readonly #asking = new Set<Promise<unknown>>();
 
   /** `consumer`: a connected one of the group. */
   constructor(makeAdmin: () => LowLevelAdmin, consumer: Pick<LowLevelConsumer, "committed">) {
+    this.#makeAdmin = makeAdmin;
     this.#admins = new AdminClients(makeAdmin);
     this.#consumer = consumer;
   }
@@ -135,16 +158,13 @@ export class BrokerOffsets implements BrokerQuestions {
    * in place of one would be wrong: an end at the start says that the log was truncated, and one after an open transaction passes its records over.
    */
   async ends(topics: readonly string[]): Promise<ReadonlyMap<string, LogEnds>> {
-    const partitions = await this.partitionsOf(topics);
-    const [lows, highs, stableEnds] = await Promise.all([
-      this.#offsets(partitions, earliest),
-      this.#offsets(partitions, latest),
-      this.#offsets(partitions, latest, readCommitted),
+    const answers = await this.#offsets(topics, [
+      { timestamp: earliest, isolationLevel: readUncommitted },
+      { timestamp: latest, isolationLevel: readUncommitted },
+      { timestamp: latest, isolationLevel: readCommitted },
     ]);
     const ends = new Map<string, LogEnds>();
-    for (const [place, low] of lows) {
-      const high = highs.get(place) ?? null;
-      const stable = stableEnds.get(place) ?? null;
+    for (const [place, [low = null, high = null, stable = null]] of answers) {
       if (low !== null && high !== null && stable !== null) {
         ends.set(place, { low, high, stable });
       }
@@ -154,7 +174,8 @@ export class BrokerOffsets implements BrokerQuestions {
 
   /** The offset of the first record of this time or later in each partition. Null if there is none. */
   async offsetsAt(topics: readonly string[], timestamp: bigint): Promise<ReadonlyMap<string, bigint | null>> {
-    return this.#offsets(await this.partitionsOf(topics), Number(timestamp));
+    const answers = await this.#offsets(topics, [{ timestamp: Number(timestamp), isolationLevel: readUncommitted }]);
+    return new Map([...answers].map(([place, [offset = null]]) => [place, offset]));
   }
 
   /** Every partition of these topics, as far as they exist. */
@@ -172,36 +193,98 @@ export class BrokerOffsets implements BrokerQuestions {
     this.#closed.abort(new ConfluentDriverError("client-crashed", "the session is closed"));
     await Promise.allSettled(this.#asking);
     this.#admins.replace();
+    this.#ofSilent.forEach((admins) => admins.replace());
   }
 
-  async #describe(topics: readonly string[]): Promise<readonly TopicDescription[]> {
-    return topics.length === 0 ? [] : this.#ask((admin, done) => admin.describeTopics(topics, { timeout: answerDeadlineMs }, done));
+  async #describe(
+    topics: readonly string[],
+    [timeout = answerDeadlineMs, ...later]: readonly number[] = describeDeadlinesMs,
+  ): Promise<readonly TopicDescription[]> {
+    if (topics.length === 0) {
+      return [];
+    }
+    try {
+      return await this.#ask<readonly TopicDescription[]>((admin, done) => admin.describeTopics(topics, { timeout }, done));
+    } catch (error) {
+      if (!isUnanswered(error) || later.length === 0) {
+        throw error;
+      }
+      return this.#describe(topics, later);
+    }
+  }
+
+  /** What leaders have answered to each of the questions. A partition is left out if one of the answers is missing. */
+  async #offsets(
+    topics: readonly string[],
+    questions: readonly OffsetQuestion[],
+  ): Promise<ReadonlyMap<string, readonly (bigint | null)[]>> {
+    const answers = new Map<string, (bigint | null)[]>();
+    const askAll = async (led: Led): Promise<void> => {
+      for (const question of questions) {
+        const found = await this.#askLeader(led, question);
+        if (found === null) {
+          return; // its next answer would be waited for as long
+        }
+        for (const [place, offset] of found) {
+          answers.set(place, [...(answers.get(place) ?? []), offset]);
+        }
+      }
+    };
+    await Promise.all(ledBy(await this.#describe(topics)).map(askAll));
+    return new Map([...answers].filter(([, { length }]) => length === questions.length));
   }
 
   /**
-   * Null if a leader has answered that there is no such record. Partitions without an answer are left out. One whose leader has just gone has no
-   * error, and -1001 for its offset; if none of them has a leader, the question itself is refused (seen with 2.15.1).
+   * What a leader answers: null for a partition if it has no such record. Null in place of all of them if it has not answered in time. librdkafka asks
+   * several leaders at once, but the client waits no longer than for the last of them, and gives up what the others have said (seen with 1.10.1): so
+   * each is asked by itself.
    */
-  async #offsets(
+  async #askLeader({ leader, partitions }: Led, question: OffsetQuestion): Promise<ReadonlyMap<string, bigint | null> | null> {
+    const admins = this.#adminsOf(leader);
+    try {
+      const found = await this.#listed(admins, partitions, question);
+      if (this.#silent.delete(leader)) {
+        admins.replace();
+      }
+      return found;
+    } catch (error) {
+      if (!isUnanswered(error)) {
+        throw error;
+      }
+      this.#silent.add(leader);
+      return null;
+    }
+  }
+
+  #adminsOf(leader: number): AdminClients {
+    if (!this.#silent.has(leader)) {
+      return this.#admins;
+    }
+    const admins = this.#ofSilent.get(leader) ?? new AdminClients(this.#makeAdmin);
+    this.#ofSilent.set(leader, admins);
+    return admins;
+  }
+
+  /**
+   * One whose leader has just gone has no error, and -1001 for its offset; if none of them has a leader, the question itself is refused (seen with
+   * 2.15.1).
+   */
+  async #listed(
+    admins: AdminClients,
     partitions: readonly TopicPartition[],
-    timestamp: number,
-    isolationLevel = readUncommitted,
+    { timestamp, isolationLevel }: OffsetQuestion,
   ): Promise<ReadonlyMap<string, bigint | null>> {
+    const specs = partitions.map(({ topic, partition }) => ({ topic, partition, offset: { timestamp } }));
+    const options = { timeout: answerDeadlineMs, isolationLevel };
+    const ask = (admin: LowLevelAdmin, done: Answer<readonly ListedOffset[]>): void => admin.listOffsets(specs, options, done);
     const found = new Map<string, bigint | null>();
-    if (partitions.length > 0) {
-      const specs = partitions.map(({ topic, partition }) => ({ topic, partition, offset: { timestamp } }));
-      const options = { timeout: answerDeadlineMs, isolationLevel };
-      const answers = await this.#ask<readonly { topic: string; partition: number; offset: number; error?: ClientError }[]>((admin, done) =>
-        admin.listOffsets(specs, options, done),
-      ).catch(noneIfNoneIsLed);
-      for (const { topic, partition, offset, error } of answers) {
-        if (error === undefined && offset >= noSuchRecord) {
-          found.set(placeOf(topic, partition), offset === noSuchRecord ? null : BigInt(offset));
-        }
+    for (const { topic, partition, offset, error } of await this.#ask(ask, admins).catch(noneIfNoneIsLed)) {
+      if (error === undefined && offset >= noSuchRecord) {
+        found.set(placeOf(topic, partition), offset === noSuchRecord ? null : BigInt(offset));
       }
-      if (found.size < partitions.length) {
-        this.#admins.replace(); // it may know a leader that is none any more
-      }
+    }
+    if (found.size < partitions.length) {
+      admins.replace(); // it may know a leader that is none any more
     }
     return found;
   }
@@ -221,11 +304,11 @@ export class BrokerOffsets implements BrokerQuestions {
     }
   }
 
-  async #ask<T>(question: (admin: LowLevelAdmin, done: Answer<T>) => void): Promise<T> {
+  async #ask<T>(question: (admin: LowLevelAdmin, done: Answer<T>) => void, admins: AdminClients = this.#admins): Promise<T> {
     this.#closed.signal.throwIfAborted();
     const unwanted = new AbortController();
     try {
-      return await this.#bounded(this.#admins.ask(question, unwanted.signal), answerDeadlineMs);
+      return await this.#bounded(admins.ask(question, unwanted.signal), answerDeadlineMs);
     } finally {
       unwanted.abort();
     }
@@ -237,6 +320,27 @@ export class BrokerOffsets implements BrokerQuestions {
     const late = (): Error => new ConfluentDriverError("brokers-unreachable", `no answer within ${deadlineMs} ms`);
     return bounded(asked, deadlineMs + 1_000, late, this.#closed.signal);
   }
+}
+
+/** The partitions by their leaders. Nobody can be asked about those without one. */
+function ledBy(topics: readonly TopicDescription[]): readonly Led[] {
+  const byLeader = new Map<number, TopicPartition[]>();
+  for (const { name, partitions } of topics) {
+    for (const { partition, leader } of partitions) {
+      if (leader !== null && leader !== undefined) {
+        const led = byLeader.get(leader.id) ?? [];
+        byLeader.set(leader.id, led);
+        led.push({ topic: name, partition });
+      }
+    }
+  }
+  return [...byLeader].map(([leader, partitions]) => ({ leader, partitions }));
+}
+
+/** librdkafka has heard nothing in time, or this driver has not. */
+function isUnanswered(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown };
+  return code === codes.timedOut || code === codes.transport || code === "brokers-unreachable";
 }
 
 function noneIfNoneIsLed(error: unknown): readonly [] {

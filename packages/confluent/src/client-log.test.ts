@@ -21,3 +21,15 @@ test("a line that repeats is left out, counted, and kept as the last failure", a
   await untilFatal;
   expect(log.fatal).toBe("Fatal error: Broker: it is over");
 });
+
+test("why a connection has failed is known until it is made", () => {
+  const log = new ClientLog(silentLogger);
+  for (const name of ["ssl://[::1]:1/1", "b:2/2"]) {
+    log.line({ severity: 3, fac: "FAIL", message: `[thrd:${name}]: ${name}: Connect to ipv4#127.0.0.1:1 failed: Connection refused` });
+  }
+  log.connectedBut(["b:2/2"]);
+  expect([log.failureOf("ssl://[::1]:1/1"), log.failureOf("b:2/2")]).toEqual([
+    null,
+    "b:2/2: Connect to ipv4#127.0.0.1:1 failed: Connection refused",
+  ]);
+});

@@ -40,6 +40,8 @@ export class ClientLog {
   readonly #logger: Logger;
   readonly #repeated: RepeatedLines;
   #lastFailure: string | null = null;
+  /** Why a connection has failed, by librdkafka's name of it. */
+  readonly #failures = new Map<string, string>();
   #fatal: string | null = null;
   #fatalCame = (): void => {};
   readonly #untilFatal: Promise<void> = new Promise((resolve) => {
@@ -66,6 +68,20 @@ export class ClientLog {
     return settledOrLate(this.#untilFatal, fatalLineDeadlineMs, () => {});
   }
 
+  /** Why this connection has failed last; null if it has not, or is made by now. `name`: `broker-1:9092/1`. */
+  failureOf(name: string): string | null {
+    return this.#failures.get(name) ?? null;
+  }
+
+  /** All connections are made but these. */
+  connectedBut(unconnected: readonly string[]): void {
+    for (const name of this.#failures.keys()) {
+      if (!unconnected.includes(name)) {
+        this.#failures.delete(name);
+      }
+    }
+  }
+
   /** A broker is connected. If that ends, a failure of before is not the reason: another broker may have refused the login hours ago. */
   connected(): void {
     this.#lastFailure = null;
@@ -83,6 +99,7 @@ export class ClientLog {
     const text = textOf(line);
     if (isOfConnection(line)) {
       this.#lastFailure = text;
+      this.#failures.set(text.split(": ")[0] ?? "", text);
     } else if (fac === "FATAL") {
       this.#fatal = text;
       this.#fatalCame();

@@ -29,8 +29,9 @@ export class ConnectionWait {
     this.#parts = parts;
   }
 
-  take({ isConnected }: Pick<Report, "isConnected">): void {
+  take({ isConnected, unconnected }: Pick<Report, "isConnected" | "unconnected">): void {
     const { log } = this.#parts;
+    log.connectedBut([...unconnected.values()]);
     this.#reports = isConnected ? 0 : this.#reports + 1;
     if (isConnected) {
       log.connected();

@@ -96,7 +96,11 @@ export interface LowLevelProducer extends Client {
 export interface TopicDescription {
   readonly name: string;
   readonly topicId: { readonly base64: string };
-  readonly partitions: readonly { readonly partition: number }[];
+  readonly partitions: readonly {
+    readonly partition: number;
+    /** The broker that leads it; null if none does. */
+    readonly leader?: { readonly id: number } | null;
+  }[];
   /** What the user may do with it, by Kafka's numbers; only if it was asked for, and the brokers say it. */
   readonly authorizedOperations?: readonly number[];
   readonly error?: ClientError;

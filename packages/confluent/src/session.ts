@@ -11,8 +11,6 @@ import {
   Commits,
   isRead,
   PartitionStarter,
-  PartitionWaits,
-  type Place,
   placeOf,
   rangesOf,
   settledOrLate,
@@ -31,6 +29,7 @@ import { explainFailure } from "./explain-failure.ts";
 import { GivingUp } from "./giving-up.ts";
 import { GroupLease } from "./group-lease.ts";
 import { HandOver } from "./hand-over.ts";
+import { LeaderWaits } from "./leader-waits.ts";
 import {
   answerOf,
   type ClientError,
@@ -99,8 +98,7 @@ export class ConfluentSession implements DriverSession {
   readonly #replacedConnections: ReplacedConnections;
   readonly #returnedTopics: ReturnedTopics;
   readonly #unreadableBatches: UnreadableBatches = new UnreadableBatches();
-  /** Partitions without a leader. librdkafka waits for one in silence. */
-  readonly #leaderless: PartitionWaits;
+  readonly #leaderWaits: LeaderWaits;
   readonly quotas: QuotaWaits;
   #watch: TopicWatch | undefined;
   readonly #topicCheck: TopicCheck<Held>;
@@ -136,7 +134,7 @@ export class ConfluentSession implements DriverSession {
     });
     this.#replacedConnections = new ReplacedConnections((why) => sink.reconnected?.(why));
     this.#connectionWait = new ConnectionWait({ ...parts, fail });
-    this.#leaderless = new PartitionWaits({ sink, what: "the leader", host: brokers });
+    this.#leaderWaits = new LeaderWaits({ ...parts, assignments });
     this.quotas = new QuotaWaits(sink, brokers, assignments);
     this.#givingUp = new GivingUp({ sink, assignments, control: this.#control, isOver: () => this.#isOver });
     this.#writer = new Writer(makeProducer, ended);
@@ -278,7 +276,7 @@ export class ConfluentSession implements DriverSession {
       this.#replacedConnections.take(report);
       this.#connectionWait.take(report);
       this.#watchFetches(report);
-      this.#watchLeaders(report);
+      this.#leaderWaits.take(report);
     }
   }
 
@@ -362,12 +360,6 @@ export class ConfluentSession implements DriverSession {
       return held.stoppedReports >= reportsUntilCertain;
     });
     void this.#reader.investigate(certain, true);
-  }
-
-  #watchLeaders({ leaderless }: Report): void {
-    const places = new Set(leaderless.map(({ topic, partition }) => placeOf(topic, partition)));
-    const isLed = ({ topic, partition }: Place): boolean => !places.has(placeOf(topic, partition));
-    this.#leaderless.noteLeaders(this.#assignments.all().filter(isRead), isLed, makeError);
   }
 
   #fail(error: unknown): void {

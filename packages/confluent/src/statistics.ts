@@ -53,6 +53,8 @@ export interface Report {
   readonly leaderless: readonly Place[];
   /** The ids of the brokers that lead the others, by `placeOf`. */
   readonly leaders: ReadonlyMap<string, number>;
+  /** The brokers that are not connected, by their ids: librdkafka's names of their connections. */
+  readonly unconnected: ReadonlyMap<number, string>;
 }
 
 /** As librdkafka writes it. It has a partition of this number, too, for records whose partition is not known yet. */
@@ -79,7 +81,14 @@ export function readReport(text: string): Report | null {
     stopped: placesIn(statistics, ({ fetch_state }) => fetch_state === "none" || fetch_state === "stopped"),
     leaderless: placesIn(statistics, ({ leader }) => leader === none),
     leaders: leadersIn(statistics),
+    unconnected: unconnectedIn(brokers),
   };
+}
+
+/** The coordinator has a connection beside the one of the same broker from which partitions are fetched. */
+function unconnectedIn(brokers: readonly (readonly [string, BrokerStatistics])[]): ReadonlyMap<number, string> {
+  const others = brokers.filter(([name, { state }]) => name !== coordinator && state !== "UP");
+  return new Map(others.map(([name, { nodeid = none }]) => [nodeid, name]));
 }
 
 function leadersIn({ topics = {} }: Statistics): ReadonlyMap<string, number> {
