@@ -35,7 +35,7 @@ describe.skipIf(skipReason !== "")("brokers in three racks", { meta: { skipReaso
   let producer: Producer;
 
   beforeAll(async () => {
-    cluster = await startCluster({ dir, racks: ["a", "b", "c"] });
+    cluster = await startCluster({ dir, racks: ["a", "b", "c"], config: { "min.insync.replicas": 1 } }); // one of two replicas is gone for a while
     const client = new Kafka({ brokers: cluster.brokers.split(","), logLevel: logLevel.NOTHING });
     admin = client.admin();
     producer = client.producer();
@@ -81,5 +81,21 @@ describe.skipIf(skipReason !== "")("brokers in three racks", { meta: { skipReaso
     expect(replica).toBeGreaterThan(600 * recordBytes);
     expect(leader).toBeLessThan(100 * recordBytes);
     proxies.forEach((proxy) => proxy.close());
+  });
+
+  test("records come from the leader soon after the replica of the reader's rack is gone, however old metadata may get", async () => {
+    const topic = uniqueName("rack");
+    await admin.createTopics({ topics: [{ topic, replicaAssignment: [{ partition: 0, replicas: [1, 2] }] }], waitForLeaders: true });
+    const write = (): Promise<unknown> => producer.send({ topic, messages: [{ value: "{}" }], acks: 1 });
+    await write();
+    const sink = new ProbeSink();
+    const driver = kafkajs({ brokers: cluster.brokers.split(","), rackId: "b", maxWaitMs: 100, metadataMaxAgeMs: 600_000 });
+    const session = await driver.connect({ groupId: uniqueName("group"), topics: [topic], from: "earliest", logger: silentLogger }, sink);
+    await sink.until(({ records }) => records.length === 1);
+    await cluster.nodes[1]?.crash();
+    await write();
+    await sink.until(({ records, failures }) => failures.length > 0 || records.length === 2);
+    expect(sink.failures).toEqual([]);
+    await session.close(10_000);
   });
 });

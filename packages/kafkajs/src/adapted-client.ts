@@ -5,8 +5,8 @@ import { type PooledCluster, withoutIdleTimers } from "./idle-timers.ts";
 import { keepSteady } from "./steady-moment.ts";
 
 /** The part of kafkajs' cluster that says when its metadata is too old. Its types leave it out. */
-interface AgingCluster {
-  readonly brokerPool: { metadataExpireAt: number | null };
+export interface AgingCluster {
+  readonly brokerPool: { metadataMaxAge: number; metadataExpireAt: number | null };
 }
 
 type CreateCluster = (options: object) => CoordinatorCluster & PooledCluster & AgingCluster;

@@ -4,7 +4,7 @@ import type { Cluster, Consumer, ConsumerConfig, ICustomPartitioner, Kafka, Kafk
 import { AskedTopics } from "./asked-topics.ts";
 import { KafkaJsDriverError, makeError } from "./errors.ts";
 import { whyNotLoaded } from "./why-not-loaded.ts";
-import { adaptedClient } from "./adapted-client.ts";
+import { adaptedClient, type AgingCluster } from "./adapted-client.ts";
 import { type JoinGate, gateJoins } from "./join-gate.ts";
 import { toLogger } from "./log.ts";
 import { loginOf } from "./login.ts";
@@ -58,6 +58,11 @@ const preflightRequestTimeoutMs = 10_000;
  * after a stop, and delays the next attempt when the brokers are back.
  */
 const patientRetry = Object.freeze({ initialRetryTime: 300, maxRetryTime: 1_000, retries: 10 });
+/**
+ * So long a partition is read from the replica that its leader has named. kafkajs asks the leader again after the greatest age of metadata, and not before:
+ * if the replica is gone, it goes on asking it for as long, or nobody at all.
+ */
+const replicaLeaseMs = 5_000;
 
 /**
  * The driver for kafkajs: `kafkajs({ brokers })`, or `kafkajs({ kafka })` with a client of your own. Nothing is connected yet.
@@ -147,7 +152,7 @@ async function join(
     ...inTermsOfKafkaJs(tuning),
     heartbeatInterval: heartbeatInterval as unknown as number, // kafkajs compares it and adds it, and does nothing else with it
     allowAutoTopicCreation: false,
-    partitionAssigners: [assignerOf(client, gate, askedTopics)],
+    partitionAssigners: [assignerOf(client, gate, askedTopics, tuning)],
     // A join that is under way when the session ends fails later. It must not bring the member back.
     retry: { restartOnFailure: async () => !session.isOver },
   });
@@ -179,8 +184,15 @@ async function join(
 }
 
 /** kafkajs gives the consumer's own cluster to assigners alone. */
-function assignerOf({ assigner, tap }: Client, gate: JoinGate, askedTopics: AskedTopics): PartitionAssigner {
+function assignerOf(
+  { assigner, tap }: Client,
+  gate: JoinGate,
+  askedTopics: AskedTopics,
+  { metadataMaxAgeMs }: ResolvedKafkaJsOptions["tuning"],
+): PartitionAssigner {
   return (config) => {
+    const { brokerPool = {} } = config.cluster as unknown as Partial<AgingCluster>;
+    Object.assign(brokerPool, { metadataMaxAge: metadataMaxAgeMs } satisfies Partial<AgingCluster["brokerPool"]>);
     gateJoins(config.cluster, gate);
     askedTopics.askedBy(config.cluster);
     tap(config.cluster);
@@ -195,7 +207,7 @@ function inTermsOfKafkaJs(tuning: ResolvedKafkaJsOptions["tuning"]): Omit<Consum
     maxBytesPerPartition: tuning.maxBytesPerPartition,
     maxBytes: tuning.maxBytes,
     maxWaitTimeInMs: tuning.maxWaitMs,
-    metadataMaxAge: tuning.metadataMaxAgeMs,
+    metadataMaxAge: Math.min(replicaLeaseMs, tuning.metadataMaxAgeMs), // that of the metadata itself is set in its cluster
     rackId: tuning.rackId,
   };
 }

@@ -51,7 +51,7 @@ export interface KafkaJsTuning {
   readonly partitionsConsumedConcurrently?: number;
   /**
    * The rack of this process (`broker.rack`), if brokers have a `replica.selector.class`: they then name the replica in the same rack, and records
-   * are fetched from there. If that replica is gone, kafkajs goes on asking it for up to `metadataMaxAgeMs` before it asks the leader.
+   * are fetched from there. If that replica is gone, kafkajs asks its leader after five seconds, which may name it again until it is missed itself.
    * @default ""
    */
   readonly rackId?: string;
