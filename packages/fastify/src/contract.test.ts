@@ -23,6 +23,19 @@ function parts(options: Partial<ConsumerOptions> = {}) {
   return { broker, consumer };
 }
 
+function unreadable(member: "stack" | "message"): Error {
+  const get = (): never => {
+    throw new Error(`there is no ${member}`);
+  };
+  return Object.defineProperty(new TypeError(), member, { get });
+}
+
+function revokedProxy(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
 describe.each(Object.entries(majors))("with Fastify %s, the plugin", (version, fastify) => {
   async function appOf(options: FastifyCdcOptions) {
     const app = fastify();
@@ -88,6 +101,29 @@ describe.each(Object.entries(majors))("with Fastify %s, the plugin", (version, f
     const closed = new Promise<void>((resolve) => void app.addHook("onClose", async () => resolve()));
     await app.ready();
     await closed;
+  });
+
+  test.each<[string, () => unknown]>([
+    ["an error whose stack cannot be read", () => unreadable("stack")],
+    ["an error whose message cannot be read", () => unreadable("message")],
+    ["a revoked proxy", () => revokedProxy()],
+    ["nothing", () => undefined],
+  ])("closes the app, says why, and tells onEnd, if a handler has thrown %s", async (_, thrown) => {
+    const { consumer } = parts({ failure: { retry: false } });
+    consumer.on("*", () => {
+      throw thrown();
+    });
+    let log = "";
+    const app = fastify({ logger: { level: "error", stream: { write: (line: string) => void (log += line) } } });
+    let end: (error: Error | null) => void = () => {};
+    const ended = new Promise<Error | null>((resolve) => void (end = resolve));
+    await app.register(fastifyCdc, { consumer, onEnd: (error) => end(error) });
+    const closed = new Promise<void>((resolve) => void app.addHook("onClose", async () => resolve()));
+    await app.ready();
+    expect(await ended).toMatchObject({ code: "handler-failed" });
+    await closed;
+    expect(log).toContain("the consumer has halted");
+    expect(log).toContain("a handler failed at shop.public.orders[0]@0");
   });
 
   test("fails the start of the app where that of the consumer is refused at once, and closes the app", async () => {

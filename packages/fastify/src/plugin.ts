@@ -71,7 +71,7 @@ function ended(
   listening: Listening,
 ): void {
   if (error !== null) {
-    app.log.error({ err: error }, "the consumer has halted");
+    logError(app, error, "the consumer has halted");
   }
   // A stop by the app itself is no news, unless it fails, as one that abandons work.
   if (!isClosing || error !== null) {
@@ -87,7 +87,7 @@ async function tellEnd(app: FastifyInstance, { onEnd }: ResolvedFastifyCdcOption
   try {
     await onEnd(error);
   } catch (failure) {
-    app.log.error({ err: failure }, "onEnd failed");
+    logError(app, failure, "onEnd failed");
   }
 }
 
@@ -98,6 +98,21 @@ async function close(app: FastifyInstance, listening: Listening): Promise<void> 
     await listening.settled();
     await app.close();
   } catch (failure) {
-    app.log.error({ err: failure }, "the app failed to close");
+    logError(app, failure, "the app failed to close");
+  }
+}
+
+/**
+ * Never throws. pino does if an error or one of its causes cannot be read, and what a handler has thrown may be anything: a line is written with as
+ * much of it as can be.
+ */
+function logError(app: FastifyInstance, error: unknown, what: string): void {
+  for (const fieldsOf of [() => ({ err: error }), () => ({ reason: (error as Error).message }), () => ({})]) {
+    try {
+      app.log.error(fieldsOf(), what);
+      return;
+    } catch {
+      // the next line has less of it
+    }
   }
 }

@@ -1,5 +1,5 @@
 import { type ConsumerOptions, silentLogger } from "@cdckit/consumer";
-import { memory } from "@cdckit/testkit";
+import { memory, MemoryBroker } from "@cdckit/testkit";
 import { type DynamicModule, type INestApplicationContext, Injectable, Module, Scope } from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
 import { expect, test } from "vitest";
@@ -15,9 +15,9 @@ function handlersOf(scope: Scope): new () => object {
   return Orders;
 }
 
-function moduleOf(): DynamicModule {
+function moduleOf(driver: ConsumerOptions["driver"] = memory({ topics: { "shop.public.orders": 1 } })): DynamicModule {
   const options: ConsumerOptions = {
-    driver: memory({ topics: { "shop.public.orders": 1 } }),
+    driver,
     groupId: "nest",
     topics: ["shop.public.orders"],
     logger: silentLogger,
@@ -62,6 +62,34 @@ test.each<[string, (app: INestApplicationContext) => Promise<void>]>([
   expect(process.listenerCount("SIGTERM")).toBe(before + 1);
   await end(app);
   await expect.poll(() => process.listenerCount("SIGTERM")).toBe(before);
+});
+
+test("a consumer that has halted is told, whatever a handler has thrown", async () => {
+  const broker = new MemoryBroker({ "shop.public.orders": 1 });
+  broker.append("shop.public.orders", { key: null, value: Buffer.from('{"before":null,"after":{"id":1},"op":"c"}') });
+  class Orders {
+    created(): never {
+      const get = (): never => {
+        throw new Error("there is no stack");
+      };
+      throw Object.defineProperty(new TypeError("no such column"), "stack", { get });
+    }
+  }
+  CdcHandler("orders", "create")(Orders.prototype, "created", {});
+  Injectable()(Orders);
+  class App {}
+  Module({ imports: [moduleOf(memory({ broker }))], providers: [Orders] })(App);
+  const lines: unknown[][] = [];
+  const ignore = (): void => {};
+  const logger = { log: ignore, warn: ignore, error: (...line: unknown[]) => void lines.push(line) };
+  const app = await NestFactory.createApplicationContext(App, { logger, abortOnError: false });
+  expect(await app.get(CdcService).ended).toMatchObject({ code: "handler-failed" });
+  expect(lines.flat()).toEqual([
+    expect.stringContaining("The consumer has halted: [handler-failed] a handler failed at shop.public.orders[0]@0"),
+    expect.stringContaining("caused by: something that cannot be read"),
+    "CdcModule",
+  ]);
+  await app.close();
 });
 
 test("a module that is imported twice is refused: both consumers would call every handler", async () => {

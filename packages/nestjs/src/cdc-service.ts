@@ -98,13 +98,20 @@ export class CdcService implements OnApplicationBootstrap, OnModuleDestroy {
 /** How many causes of an error are logged: a chain of them may lead back to its beginning. */
 const maxCauses = 8;
 
-/** The stacks of an error and of its causes. Nest logs the text that it gets, and what a handler has thrown is a cause. */
+/**
+ * The stacks of an error and of its causes. Nest logs the text that it gets, and what a handler has thrown is a cause. That may be anything, such as
+ * an error whose getters throw.
+ */
 function stacksOf(thrown: unknown, causesLeft: number = maxCauses): string {
-  if (!(thrown instanceof Error)) {
-    return inspect(thrown);
+  try {
+    if (!(thrown instanceof Error)) {
+      return inspect(thrown);
+    }
+    const { stack = String(thrown), cause } = thrown;
+    return cause === undefined || causesLeft === 0 ? stack : `${stack}\ncaused by: ${stacksOf(cause, causesLeft - 1)}`;
+  } catch {
+    return "something that cannot be read";
   }
-  const { stack = String(thrown), cause } = thrown;
-  return cause === undefined || causesLeft === 0 ? stack : `${stack}\ncaused by: ${stacksOf(cause, causesLeft - 1)}`;
 }
 
 /** A consumer names patterns alone, and an app may have a dozen classes with handlers of one. */
