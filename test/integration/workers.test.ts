@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { createConsumer } from "@cdckit/consumer";
 import { Kafka, logLevel } from "kafkajs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
@@ -72,6 +73,15 @@ describe.skipIf(!isBuilt)("a consumer with workers", () => {
     expect(livedOnMs).toBeLessThan(allowedMs);
   });
 
+  test("settles run() before stop() resolves: the process may end then", async () => {
+    const settled: string[] = [];
+    const module = new URL("./workers-module.mjs?do=handles", import.meta.url);
+    const consumer = createConsumer({ workers: 1, module, groupId: "g", topics: ["orders"], signals: false, logger: false });
+    const ran = consumer.run().then(() => void settled.push("run"));
+    await Promise.all([ran, consumer.stop().then(() => void settled.push("stop"))]);
+    expect(settled).toEqual(["run", "stop"]);
+  });
+
   test("closes what its modules have opened also if it is stopped before they have made their consumers", async () => {
     const service = serve({ does: "opens, and waits" });
     await service.until(({ what }) => what === "loading", 2);
@@ -105,6 +115,7 @@ describe.skipIf(!isBuilt)("a consumer with workers", () => {
     const shutdownTimeoutMs = 3_000;
     const service = serve({ does: "never closes", shutdownTimeoutMs });
     await service.until(({ what }) => what === "handling", 6);
+    await service.until(({ what }) => what === "ready"); // from then on, the service notes reasons
     service.signal("SIGTERM");
     await service.until(({ what }) => what === "closed", 2);
     const closedAt = performance.now();

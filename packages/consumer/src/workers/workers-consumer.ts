@@ -89,9 +89,10 @@ class ThreadedConsumer implements WorkersConsumer {
     }
   }
 
-  stop(): Promise<void> {
+  /** Async, so that who waits for run() hears of its end first. */
+  async stop(): Promise<void> {
     this.#dispatch({ type: "stop" });
-    return this.#stopped.opened;
+    await this.#stopped.opened;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
