@@ -455,6 +455,7 @@ describe("stop", () => {
       code: "wrong-phase",
       message: expect.stringContaining("was stopped before it was started"),
     });
+    expect(() => consumer.on("*", () => {})).toThrow("[wrong-phase] this consumer was stopped before it was started; create a new one");
   });
 
   test("a second start after one that was refused says that it was refused, and why", async () => {
@@ -495,7 +496,7 @@ describe("stop", () => {
     consumer.on("*", () => void consumer.stop());
     await consumer.run();
     expect(await failureOf(consumer.run())).toMatchObject({ code: "wrong-phase" });
-    expect(() => consumer.on("heartbeat", () => {})).toThrow("[wrong-phase]");
+    expect(() => consumer.on("heartbeat", () => {})).toThrow("[wrong-phase] on() must be called before run()");
   });
 
   test("running without a handler is refused, because events would be lost", async () => {

@@ -187,17 +187,13 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
   }
 
   on(pattern: string, handlers: unknown, checks?: RowChecks): this {
-    if (this.#engine.phase !== "idle") {
-      throw new ConsumerError("wrong-phase", "on() must be called before run(): earlier events would have been filtered");
-    }
+    this.#engine.refuseUnlessIdle("on() must be called before run(): earlier events would have been filtered");
     this.#router.add(pattern, handlers, checks);
     return this;
   }
 
   to(sink: Sink, options: SinkOptions = {}): this {
-    if (this.#engine.phase !== "idle") {
-      throw new ConsumerError("wrong-phase", "to() must be called before run(): the sink would have missed earlier events");
-    }
+    this.#engine.refuseUnlessIdle("to() must be called before run(): the sink would have missed earlier events");
     this.#sinks.add(sink, options);
     return this;
   }
@@ -207,9 +203,7 @@ class CdcConsumer<Tables extends object> implements Omit<Consumer<Tables>, "on">
     if (typeof makeRecords !== "function") {
       throw new ConsumerError("invalid-handler", `pipe(${JSON.stringify(pattern)}) expects a function from events to records`);
     }
-    if (this.#engine.phase !== "idle") {
-      throw new ConsumerError("wrong-phase", "pipe() must be called before run(): it would have missed earlier events");
-    }
+    this.#engine.refuseUnlessIdle("pipe() must be called before run(): it would have missed earlier events");
     if (this.#hasPipe) {
       throw new ConsumerError(
         "invalid-handler",

@@ -17,7 +17,7 @@ import { metricsOf } from "./observe/prometheus.ts";
 import { RangeWatch } from "./observe/range-watch.ts";
 import type { Waits } from "./observe/waits.ts";
 import { type Suspicion, suspicionText, suspicionTexts, type WatchedPartition } from "./observe/watchdog.ts";
-import { refuseSecondStart } from "./one-start.ts";
+import { refuseLate } from "./one-start.ts";
 import type { ResolvedConsumerOptions } from "./options.ts";
 import { type SeekPosition, seekTo } from "./delivery/seek-to.ts";
 import type { SinkClaims } from "./delivery/sink-claims.ts";
@@ -134,9 +134,9 @@ export class ConsumerEngine {
     return this.#stopped.opened;
   }
 
-  /** Throws `wrong-phase` for a second start. */
-  refuseUnlessIdle(): void {
-    refuseSecondStart(this.#state, this.#dispatcher !== undefined);
+  /** Throws `wrong-phase` if it is too late. `started`: what is said of that after a start; left out if it was for a start. */
+  refuseUnlessIdle(started?: string): void {
+    refuseLate(this.#state, this.#dispatcher !== undefined, started);
   }
 
   /**

@@ -3,9 +3,9 @@ import type { LifecycleState } from "./lifecycle.ts";
 
 /**
  * A consumer is started once: a second start must not touch what the first one uses. `wasStarted`: its start was not refused, and it was not
- * only stopped.
+ * only stopped. `started`: what is said if it was; without it, what a second start is told.
  */
-export function refuseSecondStart({ phase, error }: LifecycleState, wasStarted: boolean): void {
+export function refuseLate({ phase, error }: LifecycleState, wasStarted: boolean, started?: string): void {
   if (phase === "idle") {
     return;
   }
@@ -13,6 +13,8 @@ export function refuseSecondStart({ phase, error }: LifecycleState, wasStarted: 
     const why = "this consumer failed before it was started, and stays stopped; the cause says why: correct that, and create a new one";
     throw new ConsumerError("wrong-phase", why, { cause: error });
   }
-  const what = wasStarted ? `was started before and is ${phase}` : "was stopped before it was started";
-  throw new ConsumerError("wrong-phase", `this consumer ${what}; create a new one`);
+  if (wasStarted) {
+    throw new ConsumerError("wrong-phase", started ?? `this consumer was started before and is ${phase}; create a new one`);
+  }
+  throw new ConsumerError("wrong-phase", "this consumer was stopped before it was started; create a new one");
 }

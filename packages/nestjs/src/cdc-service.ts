@@ -81,7 +81,7 @@ export class CdcService implements OnApplicationBootstrap, OnModuleDestroy {
     try {
       register(this.consumer, marks, call);
     } catch (error) {
-      throw isConsumerError(error) ? refusalOf(instance, marks, error) : error;
+      throw isConsumerError(error) && error.code === "invalid-handler" ? refusalOf(instance, marks, error) : error;
     }
   }
 

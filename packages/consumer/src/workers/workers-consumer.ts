@@ -4,7 +4,7 @@ import { ConsumerError } from "../errors.ts";
 import { Latch } from "../latch.ts";
 import { advance, initialState, type LifecycleEvent, type LifecycleState, type Phase } from "../lifecycle.ts";
 import { metricsOf } from "../observe/prometheus.ts";
-import { refuseSecondStart } from "../one-start.ts";
+import { refuseLate } from "../one-start.ts";
 import { onAbort, type RunOptions, signalOf } from "../run-options.ts";
 import { onStopSignals } from "../stop-signals.ts";
 import { toError } from "../user-code/user-value.ts";
@@ -59,7 +59,7 @@ class ThreadedConsumer implements WorkersConsumer {
   }
 
   async run(options?: RunOptions): Promise<void> {
-    refuseSecondStart(this.#state, this.#threads.length > 0);
+    refuseLate(this.#state, this.#threads.length > 0);
     const signal = this.#admit(options);
     const unlisten = onStopSignals(this.#options.signals, systemClock, {
       first: () => void this.stop(),
