@@ -62,6 +62,16 @@ describe("a dead letter", () => {
     });
   });
 
+  test("that is one of a dead letter goes back as that one, with its headers", () => {
+    const letter = deadLetter(1, { [redrivenHeader]: "1" });
+    const failure = [["__connect.errors.topic", Buffer.from("orders.dead")] as const];
+    const decision = planWith({ deadLetterTopic: "repair.dead" }).decide({ ...letter, headers: [...letter.headers, ...failure] });
+    const asItWas = letter.headers.filter(([name]) => name !== redrivenHeader);
+    expect(decision).toMatchObject({
+      record: { topic: "orders.dead", headers: [...asItWas, [redrivenHeader, Buffer.from("2")]] },
+    });
+  });
+
   test("goes to another topic without its partition: there the key chooses", () => {
     const decision = planWith({ to: "orders.again" }).decide(deadLetter(1));
     expect(decision).toMatchObject({ kind: "send", record: { topic: "orders.again" } });

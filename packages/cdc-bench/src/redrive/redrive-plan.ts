@@ -111,7 +111,8 @@ export class RedrivePlan {
 
   #outgoing(original: OutgoingRecord, redriven: number): OutgoingRecord {
     const { to } = this.#options;
-    const headers = [...original.headers, [redrivenHeader, Buffer.from(String(redriven))] as const];
+    const others = original.headers.filter(([name]) => name !== redrivenHeader); // a dead letter that failed itself keeps that of its record
+    const headers = [...others, [redrivenHeader, Buffer.from(String(redriven))] as const];
     if (to === null || (to === original.topic && this.#hasPartition(original))) {
       return { ...original, headers };
     }

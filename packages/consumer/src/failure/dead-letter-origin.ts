@@ -44,7 +44,7 @@ const ownPrefixes: readonly string[] = ["__connect.errors.", "cdckit.", springPr
 export function deadLetterOf({ headers }: Pick<KafkaRecord, "headers">): DeadLetterOrigin | null {
   const connectTopic = textOf(headers, connectHeader.topic);
   if (connectTopic !== null) {
-    return withJson(connectOrigin(headers, connectTopic));
+    return withJson(connectOrigin(headers.slice(lastFailureAt(headers)), connectTopic));
   }
   const springTopic = textOf(headers, `${springPrefix}original-topic`);
   return springTopic === null ? null : withJson(springOrigin(headers, springTopic));
@@ -59,9 +59,20 @@ export function redriveOf(record: KafkaRecord): OutgoingRecord | null {
   if (origin === null) {
     return null;
   }
-  const headers = record.headers.filter(([name]) => !ownPrefixes.some((prefix) => name.startsWith(prefix)));
+  const failedAt = lastFailureAt(record.headers);
+  const headers = record.headers.filter(([name], index) => index < failedAt || !ownPrefixes.some((prefix) => name.startsWith(prefix)));
   const place = origin.partition === null ? {} : { partition: origin.partition };
   return { topic: origin.topic, ...place, key: record.key, value: record.value, headers, timestamp: origin.timestamp ?? record.timestamp };
+}
+
+/**
+ * Where the headers of the last failure begin. Who reads a dead-letter topic may fail at a letter, too, which keeps what it had: Connect writes the topic
+ * first, and so does this consumer.
+ */
+function lastFailureAt(headers: RecordHeaders): number {
+  const isTopic = ([name]: RecordHeaders[number]): boolean => name === connectHeader.topic;
+  const last = headers.findLastIndex(isTopic);
+  return last > headers.findIndex(isTopic) ? last : 0; // of one failure, whoever else writes them may have another order
 }
 
 function connectOrigin(headers: RecordHeaders, topic: string): DeadLetterOrigin {
@@ -109,7 +120,7 @@ function springOrigin(headers: RecordHeaders, topic: string): DeadLetterOrigin {
   };
 }
 
-/** The last header of that name. If a letter failed twice, the later failure is the last. */
+/** The last header of that name. */
 function bytesOf(headers: RecordHeaders, name: string): Uint8Array | null {
   return headers.findLast(([other]) => other === name)?.[1] ?? null;
 }

@@ -112,11 +112,31 @@ describe("a dead letter", () => {
     expect(deadLetterOf({ headers })).toMatchObject({ parkedBehind: 17n, attempts: 0 });
   });
 
-  test("of a record that failed twice has the later failure", () => {
-    const first = deadLetterRecord(place, { kind: "failed", failure: failureWith(new Error("a")), attempts: 2 }, context);
-    const again = placeOf({ ...record, topic: "orders.dead", partition: 0, offset: 1n, headers: first.headers });
-    const second = deadLetterRecord(again, { kind: "failed", failure: failureWith(new Error("b")), attempts: 4 }, context);
-    expect(deadLetterOf(second)).toMatchObject({ topic: "orders.dead", attempts: 4 });
+  test("of a dead letter that failed itself has the later failure alone, and is written back as the letter that it was", () => {
+    const first = deadLetterRecord(place, { kind: "parked", behind: 17n }, context);
+    const letter: KafkaRecord = { ...record, topic: "orders.dead", partition: 0, offset: 1n, headers: first.headers };
+    const failure = failureWith(new Error("b"));
+    const { headers } = deadLetterRecord(placeOf(letter), { kind: "failed", failure, attempts: 4 }, { ...context, groupId: "repair" });
+    expect(deadLetterOf({ headers })).toMatchObject({ topic: "orders.dead", attempts: 4, groupId: "repair", parkedBehind: null });
+    const { offset: _, ...asItWas } = letter;
+    expect(redriveOf({ ...letter, topic: "repair.dead", headers })).toEqual(asItWas);
+  });
+
+  test("of ours that Kafka Connect could not read has what Connect says, and its own timestamp", () => {
+    const { headers } = deadLetterRecord(place, { kind: "failed", failure: failureWith(new Error("no")), attempts: 2 }, context);
+    const connect: KafkaRecord["headers"] = [
+      ["__connect.errors.topic", Buffer.from("orders.dead")],
+      ["__connect.errors.connector.name", Buffer.from("jdbc-sink")],
+    ];
+    const dead: KafkaRecord = { ...record, topic: "connect.dead", timestamp: 1_700_000_009_999n, headers: [...headers, ...connect] };
+    expect(deadLetterOf(dead)).toMatchObject({
+      writer: "connect",
+      topic: "orders.dead",
+      groupId: "jdbc-sink",
+      attempts: null,
+      timestamp: null,
+    });
+    expect(redriveOf(dead)).toMatchObject({ topic: "orders.dead", timestamp: 1_700_000_009_999n, headers });
   });
 
   test("of Kafka Connect is read, and what Connect leaves out is null", () => {
