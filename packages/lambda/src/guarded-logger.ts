@@ -8,11 +8,15 @@ export function guardedLogger(logger: Logger): Logger {
   const guarded =
     (level: keyof Logger): Logger["info"] =>
     (fields, message) => {
-      try {
-        // A logger of JavaScript may be async, whatever its type says.
-        void Promise.resolve(logger[level](fields, message) as unknown).catch(ignore);
-      } catch {
-        // There is no other place to say it.
+      const { err: _, ...readable } = fields;
+      for (const given of [fields, readable]) {
+        try {
+          // A logger of JavaScript may be async, whatever its type says.
+          void Promise.resolve(logger[level](given, message) as unknown).catch(ignore);
+          return;
+        } catch {
+          // pino throws if the error cannot be read, and a handler may throw anything: its record is logged without it.
+        }
       }
     };
   return Object.freeze({ debug: guarded("debug"), info: guarded("info"), warn: guarded("warn"), error: guarded("error") });

@@ -4,6 +4,7 @@ import { runInNewContext } from "node:vm";
 import { createDecoder, isDecodeError, type SchemaId, type SchemaSource } from "@cdckit/decode";
 import { createRegistry, fromBundle } from "@cdckit/registry";
 import { bundledRecording, loadRecording } from "@cdckit/testkit";
+import { pino } from "pino";
 import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   createLambdaHandler,
@@ -244,7 +245,13 @@ describe("a failure while a failure is logged changes no answer", () => {
       }),
     ],
   ])("if the error %s, and its record is logged", async (_, error) => {
-    expect(await linesOf(error)).toMatchObject([{ level: 50, partition: 0, msg: "a record failed; Lambda is asked to go on with it" }]);
+    const line = { level: 50, partition: 0, msg: "a record failed; Lambda is asked to go on with it" };
+    expect(await linesOf(error)).toMatchObject([line]);
+    const lines: unknown[] = [];
+    const { handler } = handlerOf({ logger: pino({}, { write: (text: string) => void lines.push(JSON.parse(text)) }) });
+    handler.on("*", failing(error));
+    expect(await handler(eventOf([0]))).toEqual(answer([0]));
+    expect(lines).toMatchObject([line]);
   });
 });
 
