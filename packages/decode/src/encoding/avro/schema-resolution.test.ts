@@ -216,6 +216,8 @@ describe("schema resolution", () => {
     expect(project(outer(writer), outer([...writer]), payload)).toEqual({ value: { w: { x: 1, y: 2 } } });
     const renamed = [of("a", ["x"]), of("c", ["x", "y"], { aliases: ["b.Item"] })];
     expect(project(outer(writer), outer(renamed), payload)).toEqual({ value: { w: { x: 1, y: 2 } } });
+    const inNamespace = [of("a", ["x"]), of("b", ["x", "y"], { name: "New", aliases: ["Item"] })]; // which means b.Item
+    expect(project(outer(writer), outer(inNamespace), payload)).toEqual({ value: { w: { x: 1, y: 2 } } });
     expect(project(outer(writer), outer([of("d", ["y"])]), payload)).toEqual({ value: { w: { y: 2 } } });
   });
 

@@ -322,7 +322,9 @@ function define(fullName: string, type: Type, node: Node, names: Names): void {
   }
   names.types.set(fullName, type);
   const defaultSymbol = typeof node["default"] === "string" ? node["default"] : null;
-  setDetails(type, { fullName, aliases: aliasesOf(node), defaultSymbol });
+  const scope = fullName.slice(0, Math.max(0, fullName.lastIndexOf(".")));
+  const aliases = aliasesOf(node).map((alias) => (alias.includes(".") ? alias : qualified(alias, scope)));
+  setDetails(type, { fullName, aliases, defaultSymbol });
 }
 
 function aliasesOf(node: Node): readonly string[] {
