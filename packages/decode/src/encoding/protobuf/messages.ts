@@ -125,7 +125,7 @@ export class Resolver {
 
   /** An extension as a field. Its name is that of Google's JSON mapping, and absent always differs from zero. */
   #extension(field: ProtoField, scope: string, place: Place): MessageField {
-    const own: ProtoField = { ...field, label: field.label ?? "optional" };
+    const own: ProtoField = { ...field, label: field.label ?? "optional", features: { ...field.features, presence: "EXPLICIT" } };
     return { ...this.#field(own, scope, place), name: `[${join(scope, field.name)}]` };
   }
 

@@ -137,6 +137,13 @@ describe("absent fields", () => {
     expect(valueOf(twins(schema), field(4, 1))).toStrictEqual({ a: 0, b: null, c: null, d: 1 });
     expect(readBoth(twins(schema), Buffer.alloc(0))).toStrictEqual({ code: "malformed" });
   });
+
+  test("an extension that is absent is null, also in an edition's file without presence", () => {
+    const schema = `edition = "2023"; option features.field_presence = IMPLICIT; message M { int32 a = 1; extensions 100 to 199; }
+      extend M { int32 number = 100; string text = 101; repeated int32 list = 102; }`;
+    expect(valueOf(twins(schema), field(1, 1))).toStrictEqual({ a: 1, "[number]": null, "[text]": null, "[list]": [] });
+    expect(valueOf(twins(schema), field(100, 0))).toStrictEqual({ a: 0, "[number]": 0, "[text]": null, "[list]": [] });
+  });
 });
 
 describe("fields in any order, any number of times", () => {
