@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createRegistry } from "./registry.ts";
-import { answers, failureOf, json, recordAnswer, serve } from "./registry-server.contract.ts";
+import { answers, failureOf, json, recordAnswer, serve, TestClock } from "./registry-server.contract.ts";
 
 const order = '{"type":"record","name":"Order","fields":[{"name":"to","type":"n.Address"}]}';
 const address = '{"type":"record","name":"Address","namespace":"n","fields":[]}';
@@ -42,6 +42,18 @@ describe("a registry asked by Apicurio's own API", () => {
     });
     expect(await registry.load("globalId:5")).toMatchObject({ id: "globalId:5", schemaType: "KCONNECT" });
     expect(registry.peek("contentId:5")?.schemaType).toBe("AVRO");
+  });
+
+  test("what one question of a schema waits for is known until that question is answered, whatever others answer meanwhile", async () => {
+    const failures: unknown[] = [];
+    const server = await serve((request, response, count) => {
+      failures.push((registry.lastFailure?.("contentId:5") as { status?: number } | undefined)?.status);
+      return count === 1 ? json(response, 503, {}) : answers(apicurio)(request, response, count);
+    });
+    const registry = createRegistry({ url: server.url + root, clock: new TestClock(), concurrency: 1 });
+    await registry.load("contentId:5");
+    expect(failures.slice(0, 4)).toEqual([undefined, 503, 503, 503]); // its type, its text, its references, its type again
+    expect(registry.lastFailure?.("contentId:5")).toBeUndefined();
   });
 
   test.each([

@@ -53,18 +53,23 @@ export class Transport implements Asking {
   async #ask<T>(question: Question, parse: (body: Uint8Array) => T, format: string): Promise<T> {
     const { id } = question;
     const { retry, clock, random } = this.#options;
+    let paused: RegistryError | undefined;
     const tools = {
       clock,
       random,
       closed: this.#closed,
-      onPause: (error: RegistryError) => this.#failed(id, error),
+      onPause: (error: RegistryError) => {
+        paused = error;
+        this.#failed(id, error);
+      },
       onRetry: () => this.#retries++,
     };
     const send = (endpoint: Endpoint): Promise<T> => this.#askOnce(endpoint, question, parse, format);
     try {
       return await withRetry(retry, tools, () => this.#failover.ask(send, this.#closed));
     } finally {
-      if (id !== undefined) {
+      // Apicurio's API answers one schema by several questions, and another one of them may still pause.
+      if (id !== undefined && this.#failures.get(id) === paused) {
         this.#failures.delete(id);
       }
     }
