@@ -266,17 +266,18 @@ describe("which API is asked", () => {
   });
 
   test("rules that change messages are told, conditions are not", async () => {
-    const rule = (kind: string, disabled = false): unknown => ({ ruleSet: { domainRules: [{ name: "r", kind, disabled }] } });
+    const rule = (kind: string, more: object = {}): object => ({ ruleSet: { domainRules: [{ name: "r", kind, ...more }] } });
     const server = await serve(
       answers({
-        "/schemas/ids/1": { ...recordAnswer("A"), ...(rule("TRANSFORM") as object) },
-        "/schemas/ids/2": { ...recordAnswer("B"), ...(rule("CONDITION") as object) },
-        "/schemas/ids/3": { ...recordAnswer("C"), ...(rule("TRANSFORM", true) as object) },
+        "/schemas/ids/1": { ...recordAnswer("A"), ...rule("TRANSFORM", { mode: "WRITEREAD" }) },
+        "/schemas/ids/2": { ...recordAnswer("B"), ...rule("CONDITION") },
+        "/schemas/ids/3": { ...recordAnswer("C"), ...rule("TRANSFORM", { disabled: true }) },
         "/schemas/ids/4": { ...recordAnswer("D"), ruleSet: { encodingRules: [{ kind: "TRANSFORM" }] } },
+        "/schemas/ids/5": { ...recordAnswer("E"), ...rule("TRANSFORM", { mode: "READ" }) },
       }),
     );
     const registry = createRegistry({ url: server.url });
-    const loaded = await Promise.all([1, 2, 3, 4].map((id) => registry.load(id)));
-    expect(loaded.map(({ hasRuleSet }) => hasRuleSet)).toEqual([true, undefined, undefined, true]);
+    const loaded = await Promise.all([1, 2, 3, 4, 5].map((id) => registry.load(id)));
+    expect(loaded.map(({ hasRuleSet }) => hasRuleSet)).toEqual([true, undefined, undefined, true, undefined]);
   });
 });

@@ -58,15 +58,15 @@ export function readSchemaAnswer(answer: unknown): UnresolvedSchema | UnusableAn
   return hasRules(answer["ruleSet"]) ? { schema, schemaType, references, hasRuleSet: true } : { schema, schemaType, references };
 }
 
-/** Rules that transform a message while it is written. Rules that are conditions leave it as it is. */
+/** Rules that transform a message while it is written. Rules that are conditions leave it as it is, and so do those of its readers. */
 function hasRules(ruleSet: unknown): boolean {
   const { domainRules, encodingRules } = isObject(ruleSet) ? ruleSet : {};
   return [domainRules, encodingRules].some((rules) => Array.isArray(rules) && rules.some(changesMessages));
 }
 
 function changesMessages(rule: unknown): boolean {
-  const { kind, disabled } = isObject(rule) ? rule : {};
-  return kind === "TRANSFORM" && disabled !== true;
+  const { kind, mode, disabled } = isObject(rule) ? rule : {};
+  return kind === "TRANSFORM" && mode !== "READ" && disabled !== true;
 }
 
 /** Registries leave the type out if it is AVRO. */
