@@ -100,7 +100,9 @@ function isMissingMarker(name: string, names: readonly string[]): boolean {
  * its value is not known.
  */
 function withoutMissing(row: Columns, names: readonly string[]): Columns {
-  const markers = names.filter((name) => typeof row[name] === "boolean" && isMissingMarker(name, names));
+  const markers = names.filter(
+    (name) => name.endsWith(missing) && typeof row[name] === "boolean" && Object.hasOwn(row, name.slice(0, -missing.length)),
+  );
   if (markers.length === 0) {
     return row;
   }
