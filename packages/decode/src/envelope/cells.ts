@@ -28,6 +28,19 @@ export function withoutCells(row: Columns): Columns {
   return columns;
 }
 
+/** Whether the first column that was sent has a wrapper: enough to see of most rows and keys that they have none. */
+export function beginsWithWrapper(image: unknown): boolean {
+  if (isBlock(image)) {
+    for (const name in image) {
+      const column = image[name];
+      if (column !== null) {
+        return isCell(column);
+      }
+    }
+  }
+  return false;
+}
+
 /**
  * The row or key without wrappers. A column that was not sent is null and has no wrapper, so a row counts as wrapped if all of its other
  * columns are.

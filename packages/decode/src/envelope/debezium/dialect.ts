@@ -16,13 +16,8 @@ const dialects: ReadonlyMap<string, Dialect> = new Map([
   ["TiCDC", openTidbChange],
 ]);
 
-/**
- * The connector's dialect, or null if it writes changes in the form of Debezium's relational connectors. Undefined if its version decides.
- */
-export function dialectOf(connector: string | null | undefined): Dialect | null | undefined {
-  if (connector === "postgresql") {
-    return undefined;
-  }
+/** The connector's dialect, or null if it writes changes in the form of Debezium's relational connectors. */
+export function dialectOf(connector: string | null | undefined): Dialect | null {
   return (typeof connector === "string" ? dialects.get(connector) : undefined) ?? null;
 }
 

@@ -2,6 +2,7 @@ import { Deferred, readEverything } from "../../encoding/reader.ts";
 import { isDecodeError } from "../../errors.ts";
 import type { CdcEvent } from "../../event.ts";
 import { Heartbeat, Notification, SchemaChange, TransactionBoundary, UnknownValue } from "../control-events.ts";
+import { beginsWithWrapper } from "../cells.ts";
 import { isDocumentText } from "../document-change.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import type { Origin } from "../origin.ts";
@@ -61,7 +62,7 @@ function openDebeziumChange(op: string, change: Change, source: Deferred, origin
     return null;
   }
   const table = tableOf(head, origin.scope);
-  const { dialect = versionDialect(head, source) } = head;
+  const dialect = head.dialect ?? forkDialect(change, source, origin);
   if (dialect !== null) {
     origin.scope.needWholeRows?.(); // a dialect may tell from other columns how a row is written
     return dialect(op, change, table, origin);
@@ -74,12 +75,17 @@ function openDebeziumChange(op: string, change: Change, source: Deferred, origin
     : openChange(op, change, before, after, table, origin);
 }
 
-/** The dialect that the version in the source decides. It is remembered for the table. */
-function versionDialect(head: SourceHead, source: Deferred): Dialect | null {
+/**
+ * The dialect of a fork that keeps the name of its connector: the version in the source names it. Reading that of each record would cost more
+ * than all other names, so it is read if the key or the row begins with a wrapper.
+ */
+function forkDialect({ before, after }: Change, source: Deferred, { key }: Origin): Dialect | null {
+  if (!beginsWithWrapper(after ?? before) && !beginsWithWrapper(key)) {
+    return null;
+  }
   try {
     const { version } = isBlock(source.value) ? source.value : {};
-    head.dialect = dialectOfVersion(version);
-    return head.dialect;
+    return dialectOfVersion(version);
   } catch (error) {
     if (isDecodeError(error)) {
       return null; // whoever asks for the source gets the error

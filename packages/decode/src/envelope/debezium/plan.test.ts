@@ -50,3 +50,29 @@ describe("the table of a change", () => {
     }
   });
 });
+
+test("the columns of YugabyteDB's fork of PostgreSQL's connector have no wrappers, also beside changes of PostgreSQL in the same topic", () => {
+  const own = createDecoder();
+  const rowOf = (version: string, id: unknown): unknown => {
+    const source = { version, connector: "postgresql", name: "shop", ts_ms: 1, db: "shop", schema: "public", table: "orders" };
+    const value = Buffer.from(JSON.stringify({ before: null, after: { note: null, id }, source, op: "c", ts_ms: 2 }));
+    const key = Buffer.from(JSON.stringify({ id }));
+    const [event] = own.decode({
+      topic: "orders",
+      partition: 0,
+      offset: 0n,
+      timestamp: 0n,
+      key,
+      value,
+      headers: [],
+    }) as readonly CdcEvent[];
+    return event?.kind === "change" ? { after: event.after, key: event.key } : null;
+  };
+  const yugabyte = "dz.2.5.2.yb.2024.1";
+  const wrapped = { value: 7, set: true };
+  for (let i = 0; i < 200; i++) {
+    expect(rowOf("3.5.0.Final", 7)).toEqual({ after: { note: null, id: 7 }, key: { id: 7 } });
+    expect(rowOf(yugabyte, wrapped)).toEqual({ after: { id: 7 }, key: { id: 7 } });
+    expect(rowOf("3.5.0.Final", wrapped)).toEqual({ after: { note: null, id: wrapped }, key: { id: wrapped } });
+  }
+});

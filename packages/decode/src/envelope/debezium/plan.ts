@@ -7,11 +7,8 @@ import { type Dialect, dialectOf } from "./dialect.ts";
 /** The part of the source block that is read at once. The rest is read when somebody asks for it. */
 export interface SourceHead {
   readonly table: TableName;
-  /**
-   * The dialect of the connector, if it deviates from Debezium's relational connectors. Undefined until the first record that needs it has
-   * been asked for its version: reading that of each record would cost more than all other names.
-   */
-  dialect: Dialect | null | undefined;
+  /** The dialect of the connector, if it deviates from Debezium's relational connectors. */
+  readonly dialect: Dialect | null;
   /** Whether the source is certainly Debezium's, by its values or by the schema's name. */
   readonly isEvident: boolean;
 }
