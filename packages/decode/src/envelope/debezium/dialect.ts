@@ -16,8 +16,14 @@ const dialects: ReadonlyMap<string, Dialect> = new Map([
   ["TiCDC", openTidbChange],
 ]);
 
-/** The connector's dialect, or null if it writes changes in the form of Debezium's relational connectors. */
-export function dialectOf(connector: string | null | undefined): Dialect | null {
+/**
+ * The connector's dialect, or null if it writes changes in the form of Debezium's relational connectors. Undefined if forks of it have its
+ * name: each record says by its version which of them wrote it.
+ */
+export function dialectOf(connector: string | null | undefined): Dialect | null | undefined {
+  if (connector === "postgresql") {
+    return undefined;
+  }
   return (typeof connector === "string" ? dialects.get(connector) : undefined) ?? null;
 }
 

@@ -62,7 +62,7 @@ function openDebeziumChange(op: string, change: Change, source: Deferred, origin
     return null;
   }
   const table = tableOf(head, origin.scope);
-  const dialect = head.dialect ?? forkDialect(change, source, origin);
+  const { dialect = forkDialect(change, source, origin) } = head;
   if (dialect !== null) {
     origin.scope.needWholeRows?.(); // a dialect may tell from other columns how a row is written
     return dialect(op, change, table, origin);
@@ -77,10 +77,10 @@ function openDebeziumChange(op: string, change: Change, source: Deferred, origin
 
 /**
  * The dialect of a fork that keeps the name of its connector: the version in the source names it. Reading that of each record would cost more
- * than all other names, so it is read if the key or the row begins with a wrapper.
+ * than all other names, so it is read if the row (or the key, if there is no row) begins with a wrapper.
  */
 function forkDialect({ before, after }: Change, source: Deferred, { key }: Origin): Dialect | null {
-  if (!beginsWithWrapper(after ?? before) && !beginsWithWrapper(key)) {
+  if (!beginsWithWrapper(after ?? before ?? key)) {
     return null;
   }
   try {

@@ -7,8 +7,8 @@ import { type Dialect, dialectOf } from "./dialect.ts";
 /** The part of the source block that is read at once. The rest is read when somebody asks for it. */
 export interface SourceHead {
   readonly table: TableName;
-  /** The dialect of the connector, if it deviates from Debezium's relational connectors. */
-  readonly dialect: Dialect | null;
+  /** The dialect of the connector, if it deviates from Debezium's relational connectors. Undefined: each record says it. */
+  readonly dialect: Dialect | null | undefined;
   /** Whether the source is certainly Debezium's, by its values or by the schema's name. */
   readonly isEvident: boolean;
 }
