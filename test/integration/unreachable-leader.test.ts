@@ -17,7 +17,7 @@ const tuning = { heartbeatIntervalMs: 300, sessionTimeoutMs: 10_000, maxWaitMs: 
 const drivers: readonly (readonly [name: string, wait: string, make: (brokers: string[]) => KafkaDriver])[] = [
   ["platformatic", "the connection to the brokers", (brokers) => platformatic({ brokers, ...tuning })],
   ...(withoutConfluent === null
-    ? [["confluent", "the connection to the leader", (brokers: string[]) => confluent({ brokers, ...tuning })] as const]
+    ? [["confluent", "the connection to its broker", (brokers: string[]) => confluent({ brokers, ...tuning })] as const]
     : []),
 ];
 

@@ -33,9 +33,9 @@ import { topicIdText } from "./topic-id-text.ts";
 const answerDeadlineMs = 5_000;
 /**
  * How long a description of topics may take, at the first attempt and at those after it. librdkafka asks the controller for it, and brokers of Kafka's
- * KRaft mode name any broker as that, also one that cannot be reached from here. Another client is told of another one.
+ * KRaft mode name any broker as that, also one that cannot be reached from here. Another client is told of another one, perhaps.
  */
-const describeDeadlinesMs = [1_500, 1_500, answerDeadlineMs];
+const describeDeadlinesMs = [1_000, 1_000, 1_000, 1_000, 1_000, answerDeadlineMs];
 const groupDeadlineMs = 3_000;
 const passingDeadlineMs = 15_000;
 const passingPauseMs = 100;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { GroupLease } from "./group-lease.ts";
 import { readReport, type Report } from "./statistics.ts";
 
-const none = { connections: [], stopped: [], leaderless: [], leaders: new Map<string, number>(), unconnected: new Map<number, string>() };
+const none = { connections: [], stopped: [], leaderless: [], sources: new Map<string, number>(), unconnected: new Map<number, string>() };
 const nothing = { atMs: 0, heartbeats: 0, ...none };
 
 /** A lease whose reports are read `lateMs` after librdkafka has written them, by clocks that differ by a day or so, or by nothing. */

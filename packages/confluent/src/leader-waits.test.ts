@@ -7,10 +7,10 @@ import { LeaderWaits } from "./leader-waits.ts";
 beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
 afterEach(() => void vi.useRealTimers());
 
-const leaders = new Map([0, 1].map((partition) => [placeOf("rows", partition), partition + 1]));
+const sources = new Map([0, 1].map((partition) => [placeOf("rows", partition), partition + 1]));
 const name = "b:2/2";
 
-/** Two partitions that are read, led by two brokers. `report`: a second later, librdkafka reports that the second broker is connected, or is not. */
+/** Two partitions that are read, from two brokers. `report`: a second later, librdkafka reports that the second broker is connected, or is not. */
 function setUp(failure: string | null) {
   const open = new Map<WaitFor, unknown>();
   const sink = {
@@ -25,20 +25,20 @@ function setUp(failure: string | null) {
   const waits = new LeaderWaits({ sink, brokers: "b:1, b:2", assignments, log: { failureOf: (of) => (of === name ? failure : null) } });
   const report = (isSecondConnected: boolean, isConnected = true): void => {
     vi.advanceTimersByTime(1_000);
-    waits.take({ isConnected, leaderless: [], leaders, unconnected: new Map(isSecondConnected ? [] : [[2, name]]) });
+    waits.take({ isConnected, leaderless: [], sources, unconnected: new Map(isSecondConnected ? [] : [[2, name]]) });
   };
   return { open, report, second: assignments.at("rows", 1) };
 }
 
-test("a partition whose leader is not connected, although another broker is, is a wait with the reason until it is", () => {
+test("a partition whose broker is not connected, although another one is, is a wait with the reason until it is", () => {
   const { open, report } = setUp(`${name}: Connect to ipv4#127.0.0.1:2 failed: Connection refused`);
   report(false);
   report(false);
   expect([...open]).toEqual([
     [
-      { what: "the connection to the leader", host: "b:1, b:2", place: "rows[1]" },
+      { what: "the connection to its broker", host: "b:1, b:2", place: "rows[1]" },
       expect.objectContaining({
-        message: `[brokers-unreachable] the broker that leads rows[1] is not connected: ${name}: Connect to ipv4#127.0.0.1:2 failed: Connection refused`,
+        message: `[brokers-unreachable] the broker from which rows[1] is read is not connected: ${name}: Connect to ipv4#127.0.0.1:2 failed: Connection refused`,
       }),
     ],
   ]);

@@ -15,7 +15,7 @@ export interface LeaderWaitsParts {
 }
 
 /**
- * Reports partitions without a leader, and those whose leader is not connected although other brokers are. librdkafka waits for either in silence:
+ * Reports partitions without a leader, and those whose broker is not connected although others are. librdkafka waits for either in silence:
  * its own error comes when no broker is left.
  */
 export class LeaderWaits {
@@ -27,16 +27,16 @@ export class LeaderWaits {
     this.#parts = parts;
     const { sink, brokers: host } = parts;
     this.#leaderless = new PartitionWaits({ sink, what: "the leader", host });
-    this.#unconnected = new PartitionWaits({ sink, what: "the connection to the leader", host });
+    this.#unconnected = new PartitionWaits({ sink, what: "the connection to its broker", host });
   }
 
-  take(report: Pick<Report, "isConnected" | "leaderless" | "leaders" | "unconnected">): void {
+  take(report: Pick<Report, "isConnected" | "leaderless" | "sources" | "unconnected">): void {
     const read = this.#parts.assignments.all().filter(isRead);
     const places = new Set(report.leaderless.map(({ topic, partition }) => placeOf(topic, partition)));
     this.#leaderless.noteLeaders(read, ({ topic, partition }) => !places.has(placeOf(topic, partition)), makeError);
     for (const held of read) {
       const { topic, partition } = held.assignment;
-      const name = report.unconnected.get(report.leaders.get(placeOf(topic, partition)) ?? Number.NaN);
+      const name = report.unconnected.get(report.sources.get(placeOf(topic, partition)) ?? Number.NaN);
       // Without any broker, the wait is for the connection to all of them.
       if (name !== undefined && report.isConnected && isFetched(held)) {
         this.#unconnected.failed(held, this.#errorOf(name, held.assignment));
@@ -51,7 +51,7 @@ export class LeaderWaits {
     const known = refusal(failure, name);
     return makeError(
       known?.code ?? "brokers-unreachable",
-      `the broker that leads ${topic}[${partition}] is not connected: ${known?.detail ?? failure}`,
+      `the broker from which ${topic}[${partition}] is read is not connected: ${known?.detail ?? failure}`,
     );
   }
 }

@@ -17,8 +17,8 @@ interface Pause extends Throttling {
 }
 
 /**
- * Reports partitions of which a quota lets nothing come. librdkafka names the broker alone: it may be any that this one leads. It says it once, which
- * may be before it is known who leads what.
+ * Reports partitions of which a quota lets nothing come. librdkafka names the broker alone: it may be any that is fetched from this one. It says it
+ * once, which may be before it is known what is fetched from where.
  */
 export class QuotaWaits {
   readonly #assignments: HeldPartitions;
@@ -26,7 +26,7 @@ export class QuotaWaits {
   readonly #pauses = new Map<number, Pause>();
   /** Of which records have come since. */
   readonly #come = new WeakSet<Held>();
-  #leaders: ReadonlyMap<string, number> = new Map();
+  #sources: ReadonlyMap<string, number> = new Map();
 
   constructor(sink: Pick<DriverSink, "waiting">, brokers: string, assignments: HeldPartitions) {
     this.#assignments = assignments;
@@ -35,15 +35,15 @@ export class QuotaWaits {
 
   throttled(throttling: Throttling): void {
     const { brokerId, throttleTime } = throttling;
-    this.#ledBy(brokerId).forEach((held) => this.#come.delete(held));
+    this.#fetchedFrom(brokerId).forEach((held) => this.#come.delete(held));
     const waiting = this.#pauses.get(brokerId)?.waiting ?? new Set();
     this.#pauses.set(brokerId, { ...throttling, untilMs: performance.now() + throttleTime, waiting });
     this.#report();
   }
 
-  /** A report of librdkafka. `leaders`: the ids of the brokers that lead partitions, by `placeOf`. */
-  take(leaders: ReadonlyMap<string, number>): void {
-    this.#leaders = leaders;
+  /** A report of librdkafka. `sources`: the ids of the brokers from which partitions are fetched, by `placeOf`. */
+  take(sources: ReadonlyMap<string, number>): void {
+    this.#sources = sources;
     this.#report();
   }
 
@@ -58,11 +58,11 @@ export class QuotaWaits {
   #report(): void {
     for (const { brokerId, throttleTime, untilMs, waiting } of this.#pauses.values()) {
       const isOver = performance.now() >= untilMs;
-      const held = new Set(isOver ? [] : this.#ledBy(brokerId).filter((one) => !this.#come.has(one)));
+      const held = new Set(isOver ? [] : this.#fetchedFrom(brokerId).filter((one) => !this.#come.has(one)));
       for (const one of waiting) {
         if (!held.has(one)) {
           waiting.delete(one);
-          this.#waits.end(one); // also if another broker leads it by now, which may let it come
+          this.#waits.end(one); // also if it is fetched from another broker by now, which may let it come
         }
       }
       for (const one of held) {
@@ -75,8 +75,8 @@ export class QuotaWaits {
     }
   }
 
-  #ledBy(brokerId: number): readonly Held[] {
-    const isLed = ({ assignment: { topic, partition } }: Held): boolean => this.#leaders.get(placeOf(topic, partition)) === brokerId;
-    return this.#assignments.all().filter((held) => isRead(held) && isLed(held));
+  #fetchedFrom(brokerId: number): readonly Held[] {
+    const isFetched = ({ assignment: { topic, partition } }: Held): boolean => this.#sources.get(placeOf(topic, partition)) === brokerId;
+    return this.#assignments.all().filter((held) => isRead(held) && isFetched(held));
   }
 }

@@ -270,7 +270,7 @@ export class ConfluentSession implements DriverSession {
   reported(text: string): void {
     const report = this.#isOver ? null : readReport(text);
     if (report !== null) {
-      this.quotas.take(report.leaders);
+      this.quotas.take(report.sources);
       this.#lease.take(report);
       this.#control.retry();
       this.#replacedConnections.take(report);

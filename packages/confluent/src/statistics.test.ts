@@ -14,15 +14,15 @@ test("a report names the brokers that are not connected, apart from the coordina
 test("a report names the partitions without a leader and those that are not fetched, without librdkafka's own partition", () => {
   const partitions = {
     "-1": { fetch_state: "none", leader: -1 },
-    0: { fetch_state: "active", leader: 2 },
-    1: { fetch_state: "active", leader: -1 },
-    2: { fetch_state: "stopped", leader: 1 },
+    0: { fetch_state: "active", leader: 2, broker: 3 },
+    1: { fetch_state: "active", leader: -1, broker: -1 },
+    2: { fetch_state: "stopped", leader: 1, broker: 1 },
   };
   expect(readReport(JSON.stringify({ topics: { rows: { partitions } } }))).toMatchObject({
     leaderless: [{ topic: "rows", partition: 1 }],
     stopped: [{ topic: "rows", partition: 2 }],
-    leaders: new Map([
-      [placeOf("rows", 0), 2],
+    sources: new Map([
+      [placeOf("rows", 0), 3],
       [placeOf("rows", 2), 1],
     ]),
   });

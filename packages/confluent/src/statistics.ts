@@ -11,6 +11,7 @@ interface Statistics {
 interface PartitionStatistics {
   readonly fetch_state?: string;
   readonly leader?: number;
+  readonly broker?: number;
 }
 
 interface BrokerStatistics {
@@ -51,8 +52,8 @@ export interface Report {
   readonly stopped: readonly Place[];
   /** Partitions of which librdkafka knows no leader. */
   readonly leaderless: readonly Place[];
-  /** The ids of the brokers that lead the others, by `placeOf`. */
-  readonly leaders: ReadonlyMap<string, number>;
+  /** The ids of the brokers from which partitions are fetched, by `placeOf`: leaders, or with `client.rack` the replicas that they have named. */
+  readonly sources: ReadonlyMap<string, number>;
   /** The brokers that are not connected, by their ids: librdkafka's names of their connections. */
   readonly unconnected: ReadonlyMap<number, string>;
 }
@@ -80,7 +81,7 @@ export function readReport(text: string): Report | null {
     connections: brokers.map(([name, { req_timeouts = 0, disconnects = 0 }]) => ({ name, timeouts: req_timeouts, disconnects })),
     stopped: placesIn(statistics, ({ fetch_state }) => fetch_state === "none" || fetch_state === "stopped"),
     leaderless: placesIn(statistics, ({ leader }) => leader === none),
-    leaders: leadersIn(statistics),
+    sources: sourcesIn(statistics),
     unconnected: unconnectedIn(brokers),
   };
 }
@@ -91,16 +92,16 @@ function unconnectedIn(brokers: readonly (readonly [string, BrokerStatistics])[]
   return new Map(others.map(([name, { nodeid = none }]) => [nodeid, name]));
 }
 
-function leadersIn({ topics = {} }: Statistics): ReadonlyMap<string, number> {
-  const leaders = new Map<string, number>();
+function sourcesIn({ topics = {} }: Statistics): ReadonlyMap<string, number> {
+  const sources = new Map<string, number>();
   for (const [topic, { partitions = {} }] of Object.entries(topics)) {
-    for (const [partition, { leader = none }] of Object.entries(partitions)) {
-      if (Number(partition) !== none && leader !== none) {
-        leaders.set(placeOf(topic, Number(partition)), leader);
+    for (const [partition, { broker = none }] of Object.entries(partitions)) {
+      if (Number(partition) !== none && broker !== none) {
+        sources.set(placeOf(topic, Number(partition)), broker);
       }
     }
   }
-  return leaders;
+  return sources;
 }
 
 function placesIn({ topics = {} }: Statistics, matches: (partition: PartitionStatistics) => boolean): readonly Place[] {
