@@ -43,6 +43,8 @@ export interface ConsumerOptions {
    * also be `{ timestamp }` (a date, milliseconds or an ISO text), `{ ago: "2h" }` (before the start of the consumer) or
    * `{ offsets: { topic: { 0: 1_200n } } }` (partitions that are left out start at the earliest record; an offset that the log does not
    * have is a lost range). A start at the end or at a time is committed at once, so that a restart or another member does not start later.
+   * Brokers forget the offsets of a group that has had no member for `offsets.retention.minutes`, seven days by default: after a stop that was
+   * longer, partitions start here again, and `"latest"` passes over what was written meanwhile.
    * @default "earliest"
    */
   readonly from?: StartOption;
