@@ -9,10 +9,17 @@ import { skipReason as withoutConfluent } from "./confluent-native.ts";
 import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
 
 const tuning = { heartbeatIntervalMs: 300, sessionTimeoutMs: 10_000, maxWaitMs: 100 } as const;
-const drivers: readonly (readonly [string, (brokers: string[]) => KafkaDriver])[] = [
-  ["kafkajs", (brokers) => kafkajs({ brokers, ...tuning })],
-  ["platformatic", (brokers) => platformatic({ brokers, ...tuning })],
-  ...(withoutConfluent === null ? [["confluent", (brokers: string[]) => confluent({ brokers, ...tuning })] as const] : []),
+interface FetchSizes {
+  readonly maxBytes?: number;
+  readonly maxBytesPerPartition?: number;
+}
+type MakeDriver = (brokers: string[], sizes?: FetchSizes) => KafkaDriver;
+const drivers: readonly (readonly [string, MakeDriver])[] = [
+  ["kafkajs", (brokers, sizes) => kafkajs({ brokers, ...tuning, ...sizes })],
+  ["platformatic", (brokers, sizes) => platformatic({ brokers, ...tuning, ...sizes })],
+  ...(withoutConfluent === null
+    ? [["confluent", (brokers: string[], sizes?: FetchSizes) => confluent({ brokers, ...tuning, ...sizes })] as const]
+    : []),
 ];
 
 await describeWithKafka(
@@ -37,6 +44,27 @@ await describeWithKafka(
       await session.send?.([record]);
       await session.close(5_000);
       expect(await admin.fetchTopicOffsets(topic)).toMatchObject([{ high: "1" }]);
+    });
+
+    test.each(drivers)("%s reads records that are larger than a fetch may be, of several partitions", async (_, make) => {
+      const topic = uniqueName("large");
+      const configEntries = [{ name: "max.message.bytes", value: String(4 * 1024 * 1024) }];
+      await createTopics(admin, [{ topic, numPartitions: 2, configEntries }]);
+      const brokers = kafka.brokers.split(",");
+      const sink = new ProbeSink();
+      const subscription = { groupId: uniqueName("group"), topics: [topic], from: "earliest", logger: silentLogger } as const;
+      const session = await make(brokers, { maxBytes: 5_000, maxBytesPerPartition: 1_000 }).connect(subscription, sink);
+      const sizes = [3 * 1024 * 1024, 10, 2 * 1024 * 1024];
+      const records = [0, 1].flatMap((partition) =>
+        sizes.map((size): OutgoingRecord => ({ topic, key: null, value: Buffer.alloc(size, "x"), headers: [], partition })),
+      );
+      await session.send?.(records);
+      await sink.until(({ records: { length }, failures }) => length === records.length || failures.length > 0);
+      await session.close(5_000);
+      expect(sink.failures).toEqual([]);
+      for (const partition of [0, 1]) {
+        expect(sink.records.flatMap((one) => (one.partition === partition ? [one.value?.length] : []))).toEqual(sizes);
+      }
     });
   },
   { concurrent: false },

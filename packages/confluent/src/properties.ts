@@ -113,6 +113,13 @@ export function statisticsIntervalMs(heartbeatIntervalMs: number): number {
  */
 const answerDeadlineMs = 20_000;
 
+/**
+ * librdkafka takes no fetches that are smaller than the largest record of its producers. A consumer has none of those, so that its fetches may be as small
+ * as its option says; down to this, the smallest number that librdkafka takes there.
+ */
+const smallestRecordBytes = 1_000;
+const largestRecordBytes = 1_000_000; // librdkafka's default
+
 /** The properties of the consumer. */
 export function consumerProperties({ connection, tuning }: ResolvedConfluentOptions, groupId: string): Properties {
   const isClassic = tuning.groupProtocol === "classic";
@@ -122,6 +129,7 @@ export function consumerProperties({ connection, tuning }: ResolvedConfluentOpti
     "fetch.error.backoff.ms": 100,
     "reconnect.backoff.max.ms": 1_000,
     "socket.timeout.ms": Math.max(answerDeadlineMs, tuning.maxWaitMs + 5_000),
+    "message.max.bytes": Math.max(smallestRecordBytes, Math.min(largestRecordBytes, tuning.maxBytes)),
     ...connectionProperties(connection),
     "check.crcs": connection.properties?.["check.crcs"] ?? true,
     "group.id": groupId,
