@@ -20,7 +20,7 @@ if (does === "never loads") {
   await new Promise(() => {});
 }
 
-const stopsItself = new Set(["stops itself", "logs, and loads slowly", "has no turn while it connects"]);
+const stopsItself = new Set(["stops itself", "fails to close", "logs, and loads slowly", "has no turn while it connects"]);
 const forEver = () => new Promise(() => {});
 const misdeeds = {
   throws: () => {
@@ -54,6 +54,7 @@ async function makeConsumer(options, worker) {
     options = { ...options, delivery: { concurrency: 0 } };
   }
   if (does === "opens, and fails") {
+    say("opened", { worker: worker.number });
     worker.onStopped(async () => {
       say("closed", { worker: worker.number });
       await pass(0);
@@ -80,6 +81,12 @@ async function makeConsumer(options, worker) {
   }
   worker.onStopped(() => {
     say("closed", { worker: worker.number });
+    if (does === "fails to close") {
+      const get = () => {
+        throw new Error("there is no message");
+      };
+      throw Object.defineProperty(new Error(), "message", { get });
+    }
     return does === "never closes" ? forEver() : undefined;
   });
   consumer.on("*", (event) => {

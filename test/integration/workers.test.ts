@@ -35,6 +35,7 @@ describe.skipIf(!isBuilt)("a consumer with workers", () => {
     [{ workers: 1, does: "allocates", resourceLimits: { maxOldGenerationSizeMb: 64 } }, "worker-failed", "memory limit"],
     [{ workers: 1, does: "blocks", health: { stuckAfterMs: 2_000 } }, "worker-failed", "worker 1 of 1 has said nothing for "],
     [{ does: "stops itself" }, null],
+    [{ workers: 1, does: "fails to close" }, null],
     [{ workers: 1, does: "logs, and loads slowly", health: { stuckAfterMs: 1_000 } }, null],
     [{ workers: 1, does: "has no turn while it connects", health: { stuckAfterMs: 1_000 } }, null],
     [{ workers: 1, does: "keeps a timer", stopsWhen: "connecting" }, null],
@@ -96,8 +97,10 @@ describe.skipIf(!isBuilt)("a consumer with workers", () => {
     const service = serve({ does: "opens, and fails" });
     const { settled, livedOnMs } = await service.end();
     expect(settled.get("opens, and fails")?.error?.code).toBe("worker-failed");
-    const closed = service.said.filter(({ what }) => what === "closed").map(({ worker }) => worker);
-    expect([new Set(closed), closed.length]).toEqual([new Set([1, 2]), 2]);
+    const whoSaid = (text: string) => service.said.filter(({ what }) => what === text).map(({ worker }) => worker);
+    const opened = whoSaid("opened"); // on a busy machine, one that is still loading when the other one fails opens nothing
+    expect([new Set(whoSaid("closed")), whoSaid("closed").length]).toEqual([new Set(opened), opened.length]);
+    expect(opened).toContain(1);
     expect(livedOnMs).toBeLessThan(allowedMs);
   });
 

@@ -7,6 +7,12 @@ import { carryError, toCarriedError } from "./carried-error.ts";
 /** What the other thread gets. */
 const carried = (error: unknown): Error => toCarriedError(structuredClone(carryError(error)));
 
+function revokedList(): unknown {
+  const { proxy, revoke } = Proxy.revocable([], {});
+  revoke();
+  return proxy;
+}
+
 describe("an error that crosses to another thread", () => {
   const at = { topic: "orders", partition: 3, offset: 2n ** 60n };
 
@@ -59,6 +65,16 @@ describe("an error that crosses to another thread", () => {
         enumerable: true,
       }),
     ],
+    [
+      "a proxy whose members cannot be listed",
+      new Proxy(new Error("x"), {
+        ownKeys: () => {
+          throw new Error("trap");
+        },
+      }),
+    ],
+    ["a revoked list of errors", Object.assign(new Error("x"), { errors: revokedList() })],
+    ["a field named toJSON", Object.assign(new Error("x"), { toJSON: "no function" })],
   ])("%s arrives as an error, whatever was thrown", (_name, thrown) => {
     const back = carried(thrown);
     expect(back).toBeInstanceOf(Error);

@@ -42,8 +42,10 @@ function carry(error: unknown, depth: number, room: { left: number }): CarriedEr
 
 /** The errors of an aggregate. Other lists of that name, as those of validators, hold no errors. */
 function errorsOf(error: unknown): readonly Error[] {
-  const errors = readMember(error, "errors");
-  return Array.isArray(errors) ? errors.slice(0, maxErrors).filter(isError) : [];
+  return listed(() => {
+    const errors = readMember(error, "errors");
+    return Array.isArray(errors) ? errors.slice(0, maxErrors).filter(isError) : [];
+  });
 }
 
 /** The error again, as the other thread had it: with its code and its place, recognised by its brand. */
@@ -64,13 +66,22 @@ export function toCarriedError({ name, message, stack, brands, fields, cause, er
 }
 
 function brandsOf(error: Error): readonly string[] {
-  return Object.getOwnPropertySymbols(error).flatMap((symbol) => Symbol.keyFor(symbol) ?? []);
+  return listed(() => Object.getOwnPropertySymbols(error)).flatMap((symbol) => Symbol.keyFor(symbol) ?? []);
+}
+
+/** What a proxy does not let be listed counts as none. */
+function listed<Item>(list: () => readonly Item[]): readonly Item[] {
+  try {
+    return list();
+  } catch {
+    return [];
+  }
 }
 
 /** Of errors that are not ours only plain values: clients put whole requests and configurations into theirs. */
 function fieldsOf(error: Error, isOurs: boolean): Readonly<Record<string, unknown>> {
   const fields: Record<string, unknown> = {};
-  for (const name of [...Object.keys(error), ...derived]) {
+  for (const name of [...listed(() => Object.keys(error)), ...derived]) {
     const value = readMember(error, name);
     if (value !== undefined && !reserved.has(name) && (isPrimitive(value) || (isOurs && isCloneable(value)))) {
       fields[name] = value;
@@ -81,7 +92,7 @@ function fieldsOf(error: Error, isOurs: boolean): Readonly<Record<string, unknow
 
 /** What errors of ours derive from their code, and so have no property of their own for. */
 const derived = ["retriable"];
-const reserved = new Set(["name", "message", "stack", "cause", "__proto__"]);
+const reserved = new Set(["name", "message", "stack", "cause", "toJSON", "__proto__"]);
 
 function isPrimitive(value: unknown): boolean {
   return value === null || ["string", "number", "bigint", "boolean"].includes(typeof value);

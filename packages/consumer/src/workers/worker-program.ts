@@ -3,7 +3,6 @@ import { subscribe } from "node:diagnostics_channel";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { systemClock } from "../clock.ts";
 import { ConsumerError } from "../errors.ts";
-import { jsonOf } from "../json-form.ts";
 import type { Logger } from "../observe/logger.ts";
 import { readMember, readText, textOf, toError } from "../user-code/user-value.ts";
 import { carryError } from "./carried-error.ts";
@@ -146,7 +145,7 @@ async function closeModule(): Promise<void> {
     try {
       await close();
     } catch (error) {
-      sendingLogger().warn({ err: jsonOf(error) }, "a function of onStopped failed");
+      sendingLogger().warn({ err: error }, "a function of onStopped failed");
     }
   }
 }
