@@ -81,7 +81,7 @@ export interface Consumer<Tables extends object = Record<never, never>> {
   /**
    * Consumes until it is stopped: by `stop()`, by a signal of the process, or by `options.signal`. Resolves after a stop. Rejects with the
    * error that halted it. Of a record, and with its place: a `DecodeError`, or a `ConsumerError` with `handler-failed`, `invalid-row`,
-   * `unhandled-event`, `sink-failed`, `decoder-failed` or `dead-letter-failed`. Of the whole: `failures-systemic`, `log-truncated`,
+   * `unhandled-event`, `table-unknown`, `sink-failed`, `decoder-failed` or `dead-letter-failed`. Of the whole: `failures-systemic`, `log-truncated`,
    * `registry-unusable`, `callback-failed`, `driver-failed`, `unsupported-by-driver`, or an error of the driver, as `brokers-unreachable`,
    * `not-authorized` and `fenced`. `work-abandoned` if a stop came to its deadline. With nothing connected: `invalid-handler` if nothing takes
    * events, and `wrong-phase` if it has run before.
