@@ -38,10 +38,10 @@ export class FrameReader {
 
   #readPayload(framing: Framing, frame: Frame, { payload, failed }: { payload: Payload; failed: Failures | null }): SideResult {
     const { schemas, text, result } = this.#side;
-    const { schemaId, schema, encoding, message } = frame;
+    const { schemaId, schema, encoding, message, choices } = frame;
     const id = schema?.id ?? schemaId;
     if (id !== null) {
-      const named: NamedSchema = { framing, id, schema, encoding, message };
+      const named: NamedSchema = { framing, id, schema, encoding, message, choices };
       return schemas.read(named, payload, failed);
     }
     text.read(payload.bytes, payload.start, payload.end);

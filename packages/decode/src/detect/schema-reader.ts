@@ -29,6 +29,7 @@ export interface NamedSchema {
   readonly schema?: RegisteredSchema | undefined;
   readonly encoding?: EncodingName | undefined;
   readonly message?: MessageSelector | undefined;
+  readonly choices?: readonly MessageChoice[] | undefined;
 }
 
 /** How one message of a schema is read. */
@@ -106,15 +107,15 @@ export class SchemaReader {
       return this.#result;
     }
     const { framing, message } = named;
-    if (message === undefined && framing.choices !== undefined && hasMessages(known.encoding.schemaType)) {
-      const choices = framing.choices(payload.bytes, payload.start, payload.end, this.#scope.hinted.isTolerant);
+    const { bytes, start, end, count } = payload;
+    if (message === undefined && hasMessages(known.encoding.schemaType)) {
+      const choices = named.choices ?? framing.choices?.(bytes, start, end, this.#scope.hinted.isTolerant) ?? [];
       if (choices.length > 0) {
         return this.#readChosen(known, framing, { payload, choices });
       }
     }
     const chosen = { framing, framedBy: framing.name, message: message ?? null, choice: noChoice, isCertain: true };
     const { reader, route } = this.#readerFor(known, chosen);
-    const { bytes, start, end, count } = payload;
     return this.#result.one(count === 1 ? reader.read(bytes, start, end) : readSequence(reader, payload), route);
   }
 

@@ -104,9 +104,9 @@ function outcomes(message: ReturnType<typeof messageOf>): unknown {
 }
 
 /** Every message that the payload may choose, each with the rest of the payload. */
-function offers(framing: Framing, { message, payloads }: Frame, isTolerant: boolean): unknown {
+function offers(framing: Framing, { message, choices: framed, payloads }: Frame, isTolerant: boolean): unknown {
   const [{ bytes, start, end } = { bytes: Buffer.alloc(0), start: 0, end: 0 }] = payloads;
-  const choices = message === undefined ? framing.choices?.(bytes, start, end, isTolerant) : [{ message, length: 0 }];
+  const choices = message === undefined ? (framed ?? framing.choices?.(bytes, start, end, isTolerant)) : [{ message, length: 0 }];
   return choices?.map((choice) => ({ message: choice.message, payload: bytes.toString("hex", start + choice.length, end) }));
 }
 

@@ -91,6 +91,8 @@ export interface Frame {
   readonly encoding?: EncodingName;
   /** Which of the schema's messages it is, if the frame states that. */
   readonly message?: MessageSelector;
+  /** The same if the frame may mean several. They take no bytes of the payload, and count in place of those of `Framing.choices`. */
+  readonly choices?: readonly MessageChoice[];
   /**
    * Whether other producers may write the same mark. If so, a message whose schema no source knows is read as if the mark were not there.
    * @default false for framings in headers. For framings in bytes: true for keys, which may be any bytes, and for a frame that begins with

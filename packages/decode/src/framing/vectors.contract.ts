@@ -72,12 +72,12 @@ export function framingOf(message: Message): Framing {
 }
 
 /** A frame in the form that vectors use. */
-export function shown({ schemaId, schema, encoding, message, payloads }: Frame): Record<string, unknown> {
+export function shown({ schemaId, schema, encoding, message, choices, payloads }: Frame): Record<string, unknown> {
   return {
     schemaId,
     schema,
     encoding,
-    message,
+    message: message ?? choices?.[0]?.message, // the likeliest one
     payloads: payloads.map(({ bytes, start, end, count }) => ({ payload: bytes.toString("hex", start, end), count })),
   };
 }

@@ -63,12 +63,17 @@ test("a repeated message with the name that Connect's converter gives to map ent
 
 const maps = lines<Vector>("indexes");
 
-async function decoded(schema: string, value: Buffer, messageIndexes?: "map-entries-counted" | "map-entries-left-out"): Promise<CdcEvent> {
+async function decoded(
+  schema: string,
+  value: Buffer,
+  messageIndexes?: "map-entries-counted" | "map-entries-left-out",
+  headers: readonly (readonly [string, Buffer])[] = [],
+): Promise<CdcEvent> {
   const decoder = createDecoder({
     schemas: { peek: () => ({ id: 1, schemaType: "PROTOBUF", schema }), load: () => Promise.reject(new Error("it is at hand")) },
     ...(messageIndexes === undefined ? {} : { topics: { t: { value: { messageIndexes } } } }),
   });
-  const record = recordOf(value);
+  const record = recordOf(value, { headers });
   const [event] = [...(await decoder.decode(record)), ...(await decoder.decode(record))].slice(-1); // the second one takes the fast path
   if (event === undefined) {
     throw new Error("no event");
@@ -106,6 +111,21 @@ describe("the index of a message that is declared after the maps of the same sco
     );
     const second = joined(Buffer.from([0, 0, 0, 0, 1, 4, 0, 4]), field(1, "hello"), field(2, 1));
     expect(rowOf(await decoded(text, second))).toEqual({ note: "hello", done: true });
+  });
+
+  test.each([
+    ["A, counted", "040002", "084d120568656c6c6f", { id: 77, note: "hello" }],
+    ["B, counted", "040004", "0a016e1001", { name: "n", done: true }],
+    ["A, not counted", "040000", "084d120568656c6c6f", { id: 77, note: "hello" }],
+    ["B, not counted", "040002", "0a016e1001", { name: "n", done: true }],
+    ["the first message", "00", "1a0208071a020809", { tags: { __proto__: null }, a: null, ids: [{ id: 7 }, { id: 9 }] }],
+  ])("is found from the bytes also if Confluent's header has it: %s", async (_, indexes, value, row) => {
+    // The counted ones are from confluent-kafka 2.16.1 for Python, with header_schema_id_serializer.
+    const fields =
+      "map<string, string> tags = 1; message A { int64 id = 1; string note = 2; } message B { string name = 1; bool done = 2; }";
+    const schema = proto3(`${fields} A a = 2; repeated C ids = 3; message C { int64 id = 1; }`);
+    const header = Buffer.from(`01337fbd7d780342ffac5d1ddacdd841b1${indexes}`, "hex");
+    expect(rowOf(await decoded(schema, Buffer.from(value, "hex"), undefined, [["__value_schema_id", header]]))).toEqual(row);
   });
 
   const twoSimilar = proto3(

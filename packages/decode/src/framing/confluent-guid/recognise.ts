@@ -1,8 +1,8 @@
 import { DecodeError } from "../../errors.ts";
-import type { MessageSelector, SchemaId } from "../../schema-source.ts";
-import { readMessageIndexes } from "../confluent/message-indexes.ts";
+import type { SchemaId } from "../../schema-source.ts";
+import { choicesOf, readMessageIndexes } from "../confluent/message-indexes.ts";
 import { confluent, confluentId, frameLength } from "../confluent/recognise.ts";
-import type { Frame, Framing, Message } from "../framing.ts";
+import type { Frame, Framing, Message, MessageChoice } from "../framing.ts";
 import { lastHeader } from "../last-header.ts";
 import { uuidAt } from "../uuid-at.ts";
 
@@ -48,11 +48,11 @@ function openHeader(message: Message): Frame {
   const { schemaId, next } = readHeader(header, headerNames[side]);
   const payloads = [{ bytes, start, end, count: 1 }];
   // Only Protobuf schemas have indexes.
-  return next === header.length ? { schemaId, payloads } : { schemaId, message: readIndexes(header, next), payloads };
+  return next === header.length ? { schemaId, payloads } : { schemaId, choices: readChoices(header, next), payloads };
 }
 
-/** The message indexes after the id. They take all the bytes that are left. */
-function readIndexes(header: Buffer, at: number): MessageSelector {
+/** The messages that the indexes after the id may mean. The indexes take all the bytes that are left. */
+function readChoices(header: Buffer, at: number): readonly MessageChoice[] {
   const { path, length } = readMessageIndexes(header, at, header.length);
   if (at + length !== header.length) {
     throw new DecodeError(
@@ -60,7 +60,7 @@ function readIndexes(header: Buffer, at: number): MessageSelector {
       "expected only the message indexes of a Protobuf schema after the id in the header, found more bytes; check what wrote the header",
     );
   }
-  return { kind: "path", path };
+  return choicesOf({ path, length: 0 });
 }
 
 /** The id in a header, and the position of the message indexes after it. */

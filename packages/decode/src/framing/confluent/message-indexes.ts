@@ -72,7 +72,7 @@ export function confluentChoices(
  * The path with both ways of counting nested messages: some writers count the messages that Protobuf makes for map fields, and others do
  * not.
  */
-function choicesOf({ path, length }: MessageIndexes): readonly MessageChoice[] {
+export function choicesOf({ path, length }: MessageIndexes): readonly MessageChoice[] {
   const choice: MessageChoice = { message: { kind: "path", path }, length };
   return path.length < 2 ? [choice] : [choice, { message: { kind: "path", path, mapEntries: true }, length }];
 }
