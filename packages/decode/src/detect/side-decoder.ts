@@ -33,8 +33,11 @@ export class SideDecoder {
   readonly #isAnnounced: boolean;
   /** Whether a hint decides the format, so that no framing is asked. */
   readonly #isHinted: boolean;
-  readonly #declinedRoutes = new RouteVariants(({ name }) => ({
-    declined: { framing: name, why: "the source knows no such schema, and all bytes can be read without it" },
+  readonly #unknownRoutes = new RouteVariants(({ name }) => ({
+    declined: { framing: name, why: "no source knows its schema, and all bytes can be read without it" },
+  }));
+  readonly #brokenRoutes = new RouteVariants(({ name }) => ({
+    declined: { framing: name, why: "the frame is broken, and all bytes can be read without it" },
   }));
 
   constructor(engine: Engine, scope: SideScope) {
@@ -59,7 +62,8 @@ export class SideDecoder {
       const result = declined === null ? candidate.read(message) : readOther(candidate, message, declined);
       if (result !== null) {
         if (declined !== null && result.pending === null) {
-          result.route = this.#declinedRoutes.of(result.route, declined.framing);
+          const routes = isOfUnknownSchema(declined.error) ? this.#unknownRoutes : this.#brokenRoutes;
+          result.route = routes.of(result.route, declined.framing);
         }
         return result;
       }
@@ -74,6 +78,10 @@ export class SideDecoder {
     }
     return this.#isHinted ? route.fastPath : matchOf(route, this.#side.engine);
   }
+}
+
+function isOfUnknownSchema({ code }: DecodeError): boolean {
+  return code === "schema-not-found" || code === "schema-source-missing";
 }
 
 function toolsFor(engine: Engine, scope: SideScope): SideTools {

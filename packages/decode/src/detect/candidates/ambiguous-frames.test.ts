@@ -53,7 +53,7 @@ describe("a header schemaId that is the user's own", () => {
   test("is listed by explain with its evidence", async () => {
     const { candidates } = await createDecoder({ schemas: sourceOf("not-found-for-certain") }).explain(row);
     const azure = candidates.find(({ side, name }) => side === "value" && name === "azure");
-    expect(azure?.evidence).toMatch(/^header schemaId is 0123.*; the source knows no such schema, and all bytes can be read without it$/);
+    expect(azure?.evidence).toMatch(/^header schemaId is 0123.*; no source knows its schema, and all bytes can be read without it$/);
   });
 
   test.each<[Failure, string]>([
@@ -90,10 +90,29 @@ describe("a key of the user's own bytes that begin like a frame", () => {
     expect(await decode(record, { schemas: sourceOf("not-found-for-certain") })).toMatchObject({ key });
     const { candidates } = await createDecoder({ schemas: sourceOf("not-found-for-certain") }).explain(record);
     const verdict = candidates.find(({ side, layer, name }) => side === "key" && layer === "framing" && name === framing);
-    expect(verdict?.evidence).toContain("the source knows no such schema");
+    expect(verdict?.evidence).toContain("no source knows its schema");
     for (const failure of ["unavailable", "refused", "not-found"] as const) {
       expect(await decode(record, { schemas: sourceOf(failure) })).toBe(`schema-${failure}`);
     }
+  });
+
+  test.each([
+    ["glue", Buffer.from(`0305${id}a1a2a3a4`, "hex"), "bytes"],
+    ["ocf", "Obj\u0001\u0002", "text"],
+  ])("of %s is read as if the mark were not there if the frame is broken, and explain says so", async (framing, key, encoding) => {
+    const { candidates } = await createDecoder({ schemas: sourceOf("not-found-for-certain") }).explain(recordOf("{}", { key }));
+    const verdicts = candidates.filter(({ side, won, name }) => side === "key" && (name === framing || (won && name === encoding)));
+    const [broken, read] = verdicts.map(({ evidence }) => evidence);
+    expect(broken).toMatch(/; the frame is broken, and all bytes can be read without it$/);
+    expect(read).toMatch(/^neither framed nor JSON/);
+  });
+
+  test("may be UTF-8 as well, and explain does not say otherwise", async () => {
+    const { candidates } = await createDecoder({}).explain(recordOf("{}", { key: { hex: "0000000500000009" } }));
+    expect(candidates.find(({ side, won, layer }) => side === "key" && won && layer === "encoding")).toMatchObject({
+      name: "bytes",
+      evidence: "neither framed nor JSON, and no text: not UTF-8, or the control character of a frame begins it",
+    });
   });
 
   test("stays bytes after a schema has confirmed that framing, because results do not depend on earlier records", async () => {

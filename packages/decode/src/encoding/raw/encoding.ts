@@ -21,10 +21,10 @@ export const text: PlainEncoding = {
   },
 };
 
-/** Bytes as they are. A key is read so if it is not even text. */
+/** Bytes as they are. A key is read so if it is not even text, or is more likely binary: it begins with the control character of a frame. */
 export const bytes: PlainEncoding = {
   name: "bytes",
   type: null,
-  evidence: "neither framed nor JSON, and not UTF-8",
+  evidence: "neither framed nor JSON, and no text: not UTF-8, or the control character of a frame begins it",
   parse: (source, start, end) => Buffer.from(source.subarray(start, end)),
 };
