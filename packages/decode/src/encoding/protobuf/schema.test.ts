@@ -61,6 +61,13 @@ describe("which message", () => {
     expect(nameOf(nested, { kind: "name", name: "__proto__" })).toBeNull();
   });
 
+  test("the bare name of a nested message selects it if no other has that name: Apicurio's serializer writes no other", () => {
+    expect(nameOf(nested, { kind: "name", name: "C" })).toBe("p.q.B.C");
+    expect(nameOf(nested, { kind: "name", name: "A" })).toBe("p.q.A"); // not p.q.B.A
+    const twice = 'syntax = "proto3"; message A { message X {} } message B { message X {} }';
+    expect(nameOf(twice, { kind: "name", name: "X" })).toBeNull();
+  });
+
   test("an index counts all names in alphabetical order, as Glue does", () => {
     const glue = `syntax = "proto3"; message B { message C {} message A { message D {} } }`;
     const names = [0, 1, 2, 3, 4].map((index) => nameOf(glue, { kind: "sorted", index }));

@@ -66,9 +66,11 @@ export class ProtobufSchema {
     }
   }
 
-  /** Adds the file's package to a name that lacks it: Apicurio's serializer leaves it out. */
+  /** Apicurio's serializer leaves out the file's package, and the messages around a nested one, whose bare name may be that of only one. */
   #fullName(name: string): string {
-    return this.#names.get(name)?.kind === "message" ? name : join(this.#file.package, name);
+    const known = [name, join(this.#file.package, name)].find((fullName) => this.#names.get(fullName)?.kind === "message");
+    const nested = known === undefined ? allNames(this.#file).filter((fullName) => fullName.endsWith(`.${name}`)) : [];
+    return known ?? (nested.length === 1 ? nested[0] : undefined) ?? name;
   }
 }
 
