@@ -49,6 +49,34 @@ test("a key of floats tells NaN and the infinities apart, which are all null in 
 });
 
 test.each([
+  ["an array of a domain", "copy.code[]"],
+  ["an array of a domain over a domain", "copy.inner_code[]"],
+  ["a domain over an array of a domain", "copy.codes"],
+])("a row whose key is %s is changed, moved and deleted, and no other one whose key would be cut off to it", async (_, type) => {
+  await pool.query(
+    "create domain copy.code as varchar(3); create domain copy.inner_code as copy.code; create domain copy.codes as copy.code[]",
+  );
+  const sink = await sinkOf(`k ${type} primary key, note text`);
+  const shown = async (): Promise<unknown> => await rows("select k::text, note from copy.users order by note");
+  const k = ["abc", null];
+  await apply(sink, 1n, change("create", { k }, { k, note: "a" }), change("create", { k: [] }, { k: [], note: "b" }));
+  await apply(sink, 2n, change("update", { k }, { k, note: "c" }));
+  await apply(sink, 3n, change("delete", { k: ["abcd", null] }, null));
+  expect(await shown()).toEqual([
+    { k: "{}", note: "b" },
+    { k: "{abc,NULL}", note: "c" },
+  ]);
+  const moved = { ...change("update", { k: ["z"] }, { k: ["z"], note: "d" }), before: { k, note: "c" } };
+  await apply(sink, 4n, moved, change("update", { k: [] }, { k: [], note: UNAVAILABLE }));
+  expect(await shown()).toEqual([
+    { k: "{}", note: "b" },
+    { k: "{z}", note: "d" },
+  ]);
+  await apply(sink, 5n, change("delete", { k: ["z"] }, null));
+  expect(await shown()).toEqual([{ k: "{}", note: "b" }]);
+});
+
+test.each([
   ["an integer is a longer one by then, and comes as a bigint", { a: 1, b: "x" }, { a: 1n, b: "x" }],
   ["an integer comes as a text", { a: 1, b: "x" }, { a: "1", b: "x" }],
   ["its columns come in another order", { a: 1, b: "x" }, { b: "x", a: 1 }],

@@ -15,6 +15,7 @@ const columns: TableColumns = new Map([
       maxScale: null,
       maxWhole: null,
       isDomain: false,
+      comparedAs: null,
       isGenerated: false,
       isIdentity: false,
       form: "20 -1",

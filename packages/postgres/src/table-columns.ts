@@ -27,6 +27,8 @@ export interface TableColumn {
   readonly maxWhole: number | null;
   /** The column's own type is a domain, or an array of one, which no other type takes the place of. */
   readonly isDomain: boolean;
+  /** Of an array of a domain, its own type, because PostgreSQL compares it with no other array. Null for other columns. */
+  readonly comparedAs: string | null;
   /** The table computes it, and nobody writes it. It may be part of the key, and then it says which row is meant. */
   readonly isGenerated: boolean;
   /** It is `generated always as identity`: rows are inserted with values of their own, and no update may set it. */
@@ -44,14 +46,14 @@ export type TableColumns = ReadonlyMap<string, TableColumn>;
 export async function columnsOf(statements: Statements, target: Target, plainTexts: ReadonlySet<string>): Promise<TableColumns> {
   const { rows } = await statements.query({
     text:
-      "with recursive under as (select attnum, attname, attgenerated, attidentity, atttypmod, atttypid as type, 0 as depth, " +
+      "with recursive under as (select attnum, attname, attgenerated, attidentity, atttypmod, atttypid as own, atttypid as type, 0 as depth, " +
       "atttypid || ' ' || atttypmod as form from pg_attribute " +
       "where attrelid = to_regclass($1) and attnum > 0 and not attisdropped " +
       // Of a domain, and of an array of one, the type under it, whose array is none if that is an array itself.
-      "union all select attnum, attname, attgenerated, attidentity, d.typtypmod, case d.oid when t.oid then b.oid else b.typarray end, depth + 1, form " +
+      "union all select attnum, attname, attgenerated, attidentity, d.typtypmod, own, case d.oid when t.oid then b.oid else b.typarray end, depth + 1, form " +
       "from under join pg_type t on t.oid = type join pg_type d on d.oid in (t.oid, t.typelem) and d.typtype = 'd' " +
       "join pg_type b on b.oid = d.typbasetype and (d.oid = t.oid or b.typarray <> 0)) " +
-      "select distinct on (attnum) attname as name, format_type(type, -1) as type, attgenerated::text as generated, attidentity::text as identity, depth > 0 as is_domain, form, " +
+      "select distinct on (attnum) attname as name, format_type(type, -1) as type, attgenerated::text as generated, attidentity::text as identity, depth > 0 as is_domain, format_type(own, -1) as own_type, form, " +
       // PostgreSQL counts four bytes of its own.
       "case when type = 'varchar'::regtype and atttypmod > 4 and depth = 0 then atttypmod - 4 end as max_length, " +
       "case when type in ('varchar'::regtype, 'varchar[]'::regtype) and atttypmod > 4 then atttypmod - 4 end as kept_length, " +
@@ -81,6 +83,7 @@ export async function columnsOf(statements: Statements, target: Target, plainTex
         keptUnits: bound(row["kept_units"]),
         maxWhole: bound(row["max_whole"]),
         isDomain: row["is_domain"] === true,
+        comparedAs: row["is_domain"] === true && String(row["type"]).endsWith("[]") ? String(row["own_type"]) : null,
         isGenerated: row["generated"] !== "",
         isIdentity: row["identity"] === "a",
         form: String(row["form"]),

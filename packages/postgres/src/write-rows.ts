@@ -173,10 +173,10 @@ function updateText(target: Target, group: RowGroup, set: readonly string[], col
   const names = [...group.keyNames, ...set];
   const types = typed(names, columns);
   if (set.length === 0) {
-    return `select from ${quoteTable(target)} as t, ${unnested(names)} where ${sameKey("t", group, types)} for no key update of t`;
+    return `select from ${quoteTable(target)} as t, ${unnested(names)} where ${sameKey("t", group, types, columns)} for no key update of t`;
   }
   const changes = set.map((name, i) => `${quoteName(name)} = ${types[group.keyNames.length + i]}`).join(", ");
-  return `update ${quoteTable(target)} as t set ${changes} from ${unnested(names)} where ${sameKey("t", group, types)} and ${isAsRemembered(target, columns)}`;
+  return `update ${quoteTable(target)} as t set ${changes} from ${unnested(names)} where ${sameKey("t", group, types, columns)} and ${isAsRemembered(target, columns)}`;
 }
 
 /**
@@ -188,24 +188,39 @@ function moveText(target: Target, group: RowGroup, set: readonly string[], colum
   const names = [...keyNames, ...keyNames, ...set];
   const types = typed(names, columns);
   const changed = types.slice(keyNames.length);
-  const isOld = (row: string): string => sameKey(row, { keyNames, nullKeys: [] }, types); // an old key is known only without nulls
+  const isOld = (row: string): string => sameKey(row, { keyNames, nullKeys: [] }, types, columns); // an old key is known only without nulls
   return (
     `update ${quoteTable(target)} as t set ${[...keyNames, ...set].map((name, i) => `${quoteName(name)} = ${changed[i]}`).join(", ")} ` +
-    `from ${unnested(names)} where ${isOld("t")} and not exists (select from ${quoteTable(target)} as o where ${sameKey("o", group, changed)} ` +
+    `from ${unnested(names)} where ${isOld("t")} and not exists (select from ${quoteTable(target)} as o where ${sameKey("o", group, changed, columns)} ` +
     `and not (${isOld("o")})) and ${isAsRemembered(target, columns)}`
   );
 }
 
 function deleteText(target: Target, group: RowGroup, columns: TableColumns): string {
   const { keyNames } = group;
-  return `delete from ${quoteTable(target)} as t using ${unnested(keyNames)} where ${sameKey("t", group, typed(keyNames, columns))}`;
+  return `delete from ${quoteTable(target)} as t using ${unnested(keyNames)} where ${sameKey("t", group, typed(keyNames, columns), columns)}`;
 }
 
 /**
  * Every column of the key, also one that the table generates: without it, the condition is true for rows of other keys. Nothing equals null,
  * and an index knows `is null`, but not `is not distinct from`.
  */
-function sameKey(row: string, { keyNames, nullKeys }: Pick<RowGroup, "keyNames" | "nullKeys">, values: readonly string[]): string {
-  const same = keyNames.map((name, i) => `${row}.${quoteName(name)} ${nullKeys.includes(name) ? "is null" : `= ${values[i]}`}`);
+function sameKey(
+  row: string,
+  { keyNames, nullKeys }: Pick<RowGroup, "keyNames" | "nullKeys">,
+  values: readonly string[],
+  columns: TableColumns,
+): string {
+  const same = keyNames.map((name, i) => {
+    const column = `${row}.${quoteName(name)}`;
+    const { type, comparedAs = null } = columns.get(name) ?? {};
+    if (nullKeys.includes(name)) {
+      return `${column} is null`;
+    }
+    // An index knows the own type alone, and the cast to it may cut off a text: then it is the key of another row.
+    return comparedAs === null
+      ? `${column} = ${values[i]}`
+      : `${column} = (${values[i]})::${comparedAs} and ${column}::${type} = ${values[i]}`;
+  });
   return same.join(" and ");
 }
