@@ -22,7 +22,8 @@ export function learnType(sample: Record<string, unknown>, namesOf: NamesOf, pla
     const value = sample[name];
     if (rows.includes(name)) {
       const row = isJsonObject(value) ? value : knownRow;
-      return { name, type: row === undefined ? anyType : rowType(namesOf(row), hints) };
+      // An application's own record may have an object beside a text: it is no change, and stays a row.
+      return { name, type: row === undefined ? anyType : { ...rowType(namesOf(row), hints), allowsOtherKinds: true } };
     }
     return { name, type: isJsonObject(value) && !areManyNames(namesOf(value)) && isFlat(value) ? flatType(value) : anyType };
   });

@@ -53,3 +53,22 @@ test.each<[string, unknown, Buffer, unknown]>([
 test("an optional envelope in Avro that is null is an unknown value", () => {
   expect(decode(["null", envelope], Buffer.of(0))).toMatchObject({ kind: "unknown", value: null });
 });
+
+test.each<[string, Record<string, unknown>]>([
+  ["members", { op: "u" }],
+  ["a source of its own", { op: "u", source: "web" }],
+  ["a table and a time", { table: "SHOP.ORDERS", op_type: "U", op_ts: "2026-11-22 10:00:00.000000" }],
+])("an application's log with %s that has an object before or after, and something else beside it, is a row", (_, more) => {
+  const decoder = createDecoder();
+  for (const [before, after] of [
+    ["draft", { state: "published" }],
+    [{ state: "published" }, 7],
+    [[1], { state: "published" }],
+    [null, { state: "published" }],
+    ["draft", { state: "published" }],
+  ]) {
+    const value = { ...more, before, after };
+    const [event] = decoder.decode(recordOf(Buffer.from(JSON.stringify(value)), { topic: "log" })) as readonly CdcEvent[];
+    expect(event).toMatchObject(before === null && more["source"] === undefined ? { kind: "change", after } : { kind: "row", row: value });
+  }
+});
