@@ -84,7 +84,7 @@ describe("a virtual clock", () => {
     clock.after(5, () => void calls.push("later"));
     await clock.advance(10);
     expect([calls, clock.nowMs()]).toEqual([["at once", "later"], 10]);
-    for (const byMs of [Number.NaN, undefined as never, -1]) {
+    for (const byMs of [Number.NaN, undefined as never, -1, Number.POSITIVE_INFINITY]) {
       await expect(clock.advance(byMs)).rejects.toThrow(`advance expects milliseconds, got ${byMs}`);
     }
     expect(clock.nowMs()).toBe(10);

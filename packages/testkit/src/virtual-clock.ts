@@ -136,7 +136,7 @@ class ManualClock implements VirtualClock {
   }
 
   async advance(byMs: number): Promise<void> {
-    if (!(byMs >= 0)) {
+    if (!(byMs >= 0 && byMs < Infinity)) {
       throw new RangeError(`advance expects milliseconds, got ${byMs}`);
     }
     const endMs = this.#nowMs + byMs;
