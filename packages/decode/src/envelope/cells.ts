@@ -28,17 +28,21 @@ export function withoutCells(row: Columns): Columns {
   return columns;
 }
 
-/** Whether the first column that was sent has a wrapper: enough to see of most rows and keys that they have none. */
-export function beginsWithWrapper(image: unknown): boolean {
+/** Whether the first column that was sent has a wrapper: enough to see of most rows that they have none. The key's, if the row has none. */
+export function beginsWithWrapper(row: unknown, key: unknown): boolean {
+  return isCell(firstColumn(row) ?? firstColumn(key));
+}
+
+function firstColumn(image: unknown): unknown {
   if (isBlock(image)) {
     for (const name in image) {
       const column = image[name];
       if (column !== null) {
-        return isCell(column);
+        return column;
       }
     }
   }
-  return false;
+  return undefined;
 }
 
 /**

@@ -80,7 +80,7 @@ function openDebeziumChange(op: string, change: Change, source: Deferred, origin
  * than all other names, so it is read if the row (or the key, if there is no row) begins with a wrapper.
  */
 function forkDialect({ before, after }: Change, source: Deferred, { key }: Origin): Dialect | null {
-  if (!beginsWithWrapper(after ?? before ?? key)) {
+  if (!beginsWithWrapper(after ?? before, key)) {
     return null;
   }
   try {
