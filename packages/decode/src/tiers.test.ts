@@ -133,15 +133,20 @@ describe.each(formats)("the tiers of %s", (_name, records) => {
   });
 });
 
-test("fast paths share code, until one has taken thousands of records", () => {
+/** How many sources of fast paths have been generated since: shared ones, and those of their own. */
+function countFastPaths(): () => readonly number[] {
   const sources: string[] = [];
   globalThis.Function = new Proxy(RuntimeFunction, {
     construct: (target, args: string[]) => (sources.push(args.at(-1) ?? ""), new target(...args)),
   });
-  const count = (): readonly number[] => {
+  return () => {
     const fastPaths = sources.filter((text) => text.includes("return function fastPath("));
     return ["// shared", "// own"].map((owner) => fastPaths.filter((text) => text.includes(owner)).length);
   };
+}
+
+test("fast paths share code, until one has taken thousands of records", () => {
+  const count = countFastPaths();
   const records = recordsOf("confluent-avro.ndjson.gz");
   const decoder = createDecoder({ schemas });
   const decode = (topic: string): readonly unknown[] =>
@@ -152,6 +157,23 @@ test("fast paths share code, until one has taken thousands of records", () => {
     expect(decode("a.b.c")).toEqual(first);
   }
   expect(count()).toEqual([1, 1]);
+});
+
+test("of more than 128 topics, only so many fast paths get code of their own", () => {
+  const count = countFastPaths();
+  const decoder = createDecoder({ schemas });
+  const [record] = protobufRecords as [KafkaRecord];
+  const before = decoder.decode(record) as readonly CdcEvent[];
+  for (let nth = 0; nth < 140; nth++) {
+    const named = { ...record, topic: `a.b.c${nth}` };
+    for (let i = 0; i < 1_200; i++) {
+      void decoder.decode(named);
+    }
+    expect((decoder.decode(named) as readonly CdcEvent[]).map((event) => event.toObject().row)).toEqual(
+      before.map((event) => event.toObject().row),
+    );
+  }
+  expect(count()).toEqual([1, 128]);
 });
 
 const recordsInTurn = (...kinds: readonly (readonly KafkaRecord[])[]): readonly KafkaRecord[] =>

@@ -50,6 +50,8 @@ export class Engine {
   readonly tiers: Tiers = chosenTiers();
   /** The code that fast paths of all topics share, by the kind of their records. */
   readonly sharedFastPaths: Map<string, Maker> = new Map();
+  /** How many fast paths have had code of their own. */
+  ownFastPaths = 0;
   /** The budget of the message that is being read. */
   readonly embeddedJsonBudget: EmbeddedJsonCost = new EmbeddedJsonCost();
   readonly parse: ParseOptions;

@@ -47,12 +47,24 @@ export interface FastPathParts {
  */
 export type CodeOwner = "own" | "shared";
 
+/**
+ * How many fast paths of one decoder get code of their own. With a thousand, each would run too rarely for V8 to compile it soon, and decoding
+ * would take half as long again: `npm run bench -- mixes --only "1000 tables"`.
+ */
+const maxOwn = 128;
+
 let serial = 0;
 
-/** Compiles a fast path as generated code. Null if code may not be generated: all records then take the slow path. */
+/**
+ * Compiles a fast path as generated code. Null if code may not be generated (all records then take the slow path), or enough have code of
+ * their own.
+ */
 export function compileFastPath(parts: FastPathParts, owner: CodeOwner): FastPath | null {
   const { engine, scope, key, value, route, envelopeFormat, semantics } = parts;
   if (!engine.codeGeneration || !engine.tiers.fastPath) {
+    return null;
+  }
+  if (owner === "own" && ++engine.ownFastPaths > maxOwn) {
     return null;
   }
   const { embeddedJsonBudget, limits } = engine;
