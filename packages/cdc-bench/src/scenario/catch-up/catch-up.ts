@@ -66,7 +66,7 @@ export interface CatchUpMeasure {
   readonly caps: CapCounts | null;
   readonly commits: DurationSummary;
   readonly transactions: DurationSummary;
-  /** The share of decoding in the time, 0 to 1: an estimate from one record in sixteen. */
+  /** The share of decoding in the time, 0 to 1: an estimate from one record in thirty-two. */
   readonly decodeShare: number;
   readonly reconnects: number;
   /** Time in which the consumer said that it waits for something, such as the brokers. */
