@@ -61,7 +61,7 @@ function textWriter({ records }: Corpus, encoding: Encoding): Writer {
     const row = rowIn(text, version, textBytes);
     return {
       key: Buffer.from(ofTable(String(key), table)),
-      value: operation === "tombstone" ? null : Buffer.from(valueText(encoding, text, { row, operation, version })),
+      value: operation === "tombstone" ? null : Buffer.from(valueText(encoding, text, { row, operation, version, table })),
     };
   };
 }
@@ -77,17 +77,18 @@ function rowIn(text: string, version: number, textBytes: number): string {
 interface TextParts {
   readonly row: string;
   readonly operation: Operation;
+  readonly table: number;
   readonly version: number;
 }
 
-function valueText(encoding: Encoding, text: string, { row, operation, version }: TextParts): string {
+function valueText(encoding: Encoding, text: string, { row, operation, version, table }: TextParts): string {
   if (encoding === "rows-json") {
     return row;
   }
   if (encoding === "maxwell") {
     const type = { c: "insert", u: "update", d: "delete", tombstone: "delete" }[operation];
     const old = operation === "u" ? `,"old":{"orderqty":1}` : "";
-    return `{"database":"sales","table":"${recordedTable}","type":"${type}","ts":1795244642,"xid":744,"commit":true,"data":${row}${old}}`;
+    return `{"database":"sales","table":"${ofTable(recordedTable, table)}","type":"${type}","ts":1795244642,"xid":744,"commit":true,"data":${row}${old}}`;
   }
   const images = `"before":${operation === "c" ? "null" : row},"after":${operation === "d" ? "null" : row}`;
   const payload = `{${images}${text.slice(text.lastIndexOf(`,"source":{`)).replace(/"op":"r"/, `"op":"${operation}"`)}`;

@@ -1,6 +1,7 @@
 import { createConsumer } from "@cdckit/consumer";
 import { type CdcEvent, createDecoder, type KafkaRecord } from "@cdckit/decode";
 import { RecordArrayBatch } from "@cdckit/testkit";
+import { compileFunction } from "node:vm";
 import { avscTypes } from "../avsc-peer.ts";
 import type { Corpus } from "../corpus.ts";
 import { readRow, type SalesOrderDetail } from "../sales-order-detail.ts";
@@ -20,6 +21,8 @@ export interface Mix {
   readonly isFresh?: boolean;
   /** What V8 needs to learn all of its shapes, of processor time. */
   readonly warmUpMs: number;
+  /** Whether each table has a handler of its own, as in a service. One that reads the rows of many tables costs more than decoding them. */
+  readonly hasHandlers?: boolean;
   /** avsc in place of our decoder. */
   readonly isPeer?: boolean;
   /** Through `createConsumer`, from so many partitions, a fetch of each in turn. */
@@ -68,6 +71,14 @@ export const mixes: readonly Mix[] = [
     encodings: withVersions,
     describe: tablesOfOneTopic((nth) => Math.floor(8 * pseudoRandom(nth))),
   }),
+  ...[8, 32, 128].map((tables) =>
+    mix(`${tables} tables of one topic at random, each of its own columns`, {
+      encodings: [...withVersions, "maxwell"],
+      warmUpMs: 1_000 + 60 * tables,
+      hasHandlers: true,
+      describe: tablesOfOneTopic((nth) => Math.floor(tables * pseudoRandom(nth)), true),
+    }),
+  ),
   mix("two versions of a table in turn", { encodings: withVersions, describe: (nth) => ({ ...asRecorded, version: nth % 2 }) }),
   mix("creates, to a new decoder", { encodings: withVersions, count: 10_000, isFresh: true, describe: () => asRecorded }),
   mix("a new version every 1,000, to a new decoder", {
@@ -128,8 +139,11 @@ function warmUpMsOf(tables: number): number {
   return Math.max(warmUpMs, warmUpMsPerTable * tables);
 }
 
-function tablesOfOneTopic(tableOf: (nth: number) => number): Mix["describe"] {
-  return (nth) => ({ ...asRecorded, table: tableOf(nth), topic: inOneTopic });
+function tablesOfOneTopic(tableOf: (nth: number) => number, haveOwnColumn: boolean = false): Mix["describe"] {
+  return (nth) => {
+    const table = tableOf(nth);
+    return { ...asRecorded, table, version: haveOwnColumn ? table : 0, topic: inOneTopic };
+  };
 }
 
 export interface MixPass {
@@ -138,24 +152,24 @@ export interface MixPass {
   readonly bytes: number;
 }
 
-export async function passOf({ count, describe, isFresh, isPeer, partitions }: Mix, encoding: Encoding): Promise<MixPass> {
+export async function passOf({ count, describe, isFresh, hasHandlers, isPeer, partitions }: Mix, encoding: Encoding): Promise<MixPass> {
   const corpus = await variedCorpus(encoding, count, describe);
   const records = inFetchedBatches(corpus.records);
   const bytes = records.reduce((sum, { key, value }) => sum + (key?.length ?? 0) + (value?.length ?? 0), 0);
   if (partitions !== undefined) {
     return { pass: consumerPass({ ...corpus, records }, partitions), messages: records.length, bytes };
   }
-  const decode = isPeer === true ? peer(corpus) : ours(corpus, isFresh === true);
+  const decode = isPeer === true ? peer(corpus) : ours(corpus, isFresh === true, hasHandlers === true ? readByTable() : readEvent);
   return { pass: () => decode(records), messages: records.length, bytes };
 }
 
-function ours({ schemas }: Corpus, isFresh: boolean): (records: readonly KafkaRecord[]) => number {
+function ours({ schemas }: Corpus, isFresh: boolean, read: typeof readEvent): (records: readonly KafkaRecord[]) => number {
   const warm = createDecoder({ schemas });
   return (records) => {
     const decoder = isFresh ? createDecoder({ schemas }) : warm;
     let sum = 0;
     for (const record of records) {
-      sum += readEvent(decoder.decode(record) as readonly CdcEvent[]); // every schema is at hand
+      sum += read(decoder.decode(record) as readonly CdcEvent[]); // every schema is at hand
     }
     return sum;
   };
@@ -191,10 +205,27 @@ function consumerPass({ records, schemas }: Corpus, partitions: number): () => P
   };
 }
 
-function readEvent([event]: readonly CdcEvent[]): number {
+function readByTable(): typeof readEvent {
+  const handlers = new Map<string, typeof readRow>();
+  return (events) => {
+    const [event] = events;
+    if (event?.kind !== "change") {
+      return readEvent(events);
+    }
+    const name = event.table?.name ?? "";
+    let handler = handlers.get(name);
+    if (handler === undefined) {
+      handler = compileFunction(`return ${String(readRow)} // ${name}`)() as typeof readRow; // V8 learns for each text apart
+      handlers.set(name, handler);
+    }
+    return readEvent(events, handler);
+  };
+}
+
+function readEvent([event]: readonly CdcEvent[], readColumns: typeof readRow = readRow): number {
   switch (event?.kind) {
     case "change":
-      return event.op.length + readKey(event.key) + readRow(event.before as never) + readRow(event.after as never);
+      return event.op.length + readKey(event.key) + readColumns(event.before as never) + readColumns(event.after as never);
     case "row":
       return readKey(event.key) + readRow(event.row as never);
     case "tombstone":

@@ -31,6 +31,10 @@ export class BoundedMap<Key, Value> {
     this.#cost += cost;
   }
 
+  get size(): number {
+    return this.#entries.size;
+  }
+
   #makeRoom(cost: number): void {
     for (const [oldest, value] of this.#entries) {
       if (this.#entries.size < this.#maxEntries && this.#cost + cost <= this.#maxCost) {

@@ -209,6 +209,57 @@ test.each<[what: string, records: readonly KafkaRecord[]]>([
   expect(decodeAll(records).map((event) => event.toObject())).toEqual(events);
 });
 
+const tables = 40;
+
+/** The texts of a record, as those of another table would be. */
+function ofTable(table: number, { key, value }: KafkaRecord): Partial<KafkaRecord> {
+  const named = (text: string): string => text.replaceAll("salesorderdetailbig", `sales${table}`);
+  return { key: Buffer.from(named(String(key))), value: Buffer.from(named(String(value)).replace('"id":', `"column${table}":1,"id":`)) };
+}
+
+function avroOfTable(table: number, { key, value }: KafkaRecord): Partial<KafkaRecord> {
+  const withId = (bytes: Uint8Array | null, id: number): Buffer | null => {
+    if (bytes === null) {
+      return null;
+    }
+    const framed = Buffer.from(bytes);
+    registered.set(100 * id + table, { ...(registered.get(id) as RegisteredSchema), id: 100 * id + table });
+    framed.writeInt32BE(100 * id + table, 1);
+    return framed;
+  };
+  return { key: withId(key, 1), value: withId(value, 2) };
+}
+
+const maxwellOf = (records: readonly KafkaRecord[]): readonly KafkaRecord[] =>
+  records.map((record) => {
+    const data = JSON.stringify(JSON.parse(String(record.value)).after);
+    const text = `{"database":"sales","table":"salesorderdetailbig","type":"insert","ts":1795244642,"xid":744,"commit":true,"data":${data}}`;
+    return { ...record, value: Buffer.from(text) };
+  });
+
+test.each<[what: string, records: readonly KafkaRecord[], ofTable: typeof avroOfTable]>([
+  ["Avro", avro, avroOfTable],
+  ["JSON", json, ofTable],
+  ["JSON with schema", connect, ofTable],
+  ["Maxwell", maxwellOf(json), ofTable],
+  ["Avro with tombstones", recordsInTurn(avro, tombstonesOf(avro)), avroOfTable],
+])("of forty tables of one topic in any order, records take fast paths: %s", (_, [...recorded], write) => {
+  const perTable = 200;
+  const records = shuffled(
+    Array.from({ length: tables * perTable }, (_, i): KafkaRecord => {
+      const record = recorded[Math.floor(i / tables)] as KafkaRecord;
+      return { ...record, ...write(i % tables, record) };
+    }),
+  );
+  const calls = countCalls();
+  const events = decodeAll(records).map((event) => event.toObject());
+  const kinds = recorded[1]?.value === null ? 2 : 1;
+  expect(calls.fastPath).toBeGreaterThan(records.length - 64 * tables * kinds - 100);
+
+  tiers[tiersKey] = { fastPath: false };
+  expect(decodeAll(records).map((event) => event.toObject())).toEqual(events);
+});
+
 test("values whose schema is hinted take the fast path, and empty ones do not", () => {
   const { schema } = recorded[1] as RegisteredSchema;
   const bare = avro.map((record): KafkaRecord => ({ ...record, key: null, value: (record.value as Buffer).subarray(5) }));

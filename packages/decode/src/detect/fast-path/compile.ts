@@ -22,7 +22,8 @@ export interface FastPath {
    */
   readonly read: (cursor: RecordCursor) => readonly CdcEvent[] | typeof fastPathMiss;
   /** The length of the bytes that it compares. */
-  readonly prefixBytes: number;
+  readonly keyPrefixBytes: number;
+  readonly valuePrefixBytes: number;
 }
 
 /** What a fast path is compiled from. */
@@ -89,7 +90,7 @@ export function compileFastPath(parts: FastPathParts, owner: CodeOwner): FastPat
   };
   const maker = owner === "own" ? ownMaker(parts, Object.keys(names)) : sharedMaker(parts, Object.keys(names));
   const read = maker(...Object.values(names)) as FastPath["read"]; // the source returns one
-  return { read, prefixBytes: (key?.prefix.length ?? 0) + (value?.prefix.length ?? 0) };
+  return { read, keyPrefixBytes: key?.prefix.length ?? 0, valuePrefixBytes: value?.prefix.length ?? 0 };
 }
 
 /** V8 shares what it learns about calls between functions of the same text. The serial number makes each text different. */

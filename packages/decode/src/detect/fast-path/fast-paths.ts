@@ -1,8 +1,10 @@
+import { BoundedMap } from "../../bounded-map.ts";
 import { fastPathMiss } from "../../encoding/fast-path.ts";
 import type { CdcEvent } from "../../event.ts";
 import type { RecordCursor } from "../../record.ts";
 import type { SideRoute } from "../route.ts";
 import type { CodeOwner, FastPath } from "./compile.ts";
+import { tableMarkOf } from "./table-mark.ts";
 
 /** The routes of a record's key and value. */
 export interface RoutePair {
@@ -15,7 +17,7 @@ interface KnownPair extends RoutePair {
   /** Whether such a record holds one value with no message inside, and its key needs no check against its value. */
   readonly isSimple: boolean;
   /** Null if there can be none. Undefined until enough records have come. */
-  fastPath: FastPath | null | undefined;
+  path: LivePath | null | undefined;
   /** How many more records take the slow path before the fast path is tried. */
   rest: number;
   /** How many records the fast path has taken. */
@@ -23,9 +25,8 @@ interface KnownPair extends RoutePair {
 }
 
 /** A fast path that is tried. */
-interface LivePath {
+interface LivePath extends FastPath {
   read: FastPath["read"];
-  readonly prefixBytes: number;
   readonly pair: KnownPair;
   /** The one that took the record after the last record that this one took. It is tried first for the next. */
   next: LivePath;
@@ -43,18 +44,31 @@ const recordsBeforeFastPath = 64;
  */
 const recordsBeforeOwnCode = 1_024;
 
-/** How many fast paths of one topic are tried. */
+/** How many fast paths of one topic are tried in turn. */
 const maxLive = 8;
 /** How long their prefixes may be together. The prefix may be the text of a schema, and then the reader takes ten times as much memory. */
 const maxPrefixBytes = 1_048_576;
+/** As many are tried in turn before the mark of a record's table is asked for, because looking for it takes as long as two or three misses. */
+const maxUnmarked = 4;
 
-/** A fast path with this many misses in a row is not tried for a while. A JSON reader gives up for good after twice as many. */
+/** No frame with a schema id is longer. */
+const maxFrameBytes = 32;
+
+/** After so many surprises, tables come at random: the mark is asked for first. */
+const maxSurprises = 32;
+
+/** How many fast paths of one topic are remembered by the mark of a table, and how long their prefixes may be together. */
+const maxMarked = 1_024;
+const maxMarkedBytes = 4_194_304;
+
+/** A fast path with this many misses in a row is not tried for a while. */
 const maxMisses = 16;
 
 /**
  * The fast paths of one topic. Records with other routes may stand between those of a pair: tombstones, other tables, other versions of a
- * schema. So a fast path stays when it misses, and several are tried in turn. The order of trying is a guess and changes no result, because
- * a fast path takes only records that the slow path would read in the same way.
+ * schema. So a fast path stays when it misses, and several are tried: the one that came next the last time, then the one of the record's table,
+ * then the others in turn. The order of trying is a guess and changes no result, because a fast path takes only records that the slow path
+ * would read in the same way.
  */
 export class FastPaths {
   readonly #isSimple: (pair: RoutePair) => boolean;
@@ -62,6 +76,13 @@ export class FastPaths {
   /** By the route of the value, then of the key. Weak, because a route refers to its schema, and schemas may be large. */
   readonly #known = new WeakMap<SideRoute, WeakMap<SideRoute, KnownPair>>();
   #live: readonly LivePath[] = [];
+  #headBytes = { key: 0, value: 0 };
+  /** By the mark of a table, also those that are not tried in turn. */
+  #marked = noneMarked();
+  /** Of the last record that the first one tried has missed. 0 if it has none. */
+  #mark = 0;
+  /** How many more records than not were taken by another than the one that came next the last time. */
+  #surprises = 0;
   /** The one that took the last record that any of them took. */
   #last: LivePath | null = null;
 
@@ -74,15 +95,12 @@ export class FastPaths {
   read(cursor: RecordCursor): readonly CdcEvent[] | typeof fastPathMiss {
     const last = this.#last;
     if (last === null) {
+      this.#mark = 0;
       return fastPathMiss;
     }
-    const { next } = last;
-    const events = next.read(cursor);
-    if (events === fastPathMiss) {
-      return this.#readByOther(cursor, last);
-    }
-    this.#hit(next);
-    return events;
+    const first = this.#surprises < maxSurprises ? last.next : (this.#pathOfTable(cursor) ?? last.next);
+    const events = this.#try(first, cursor, last);
+    return events === fastPathMiss ? this.#readByOther(cursor, last, first) : events;
   }
 
   /** The routes of the last record that {@link read} has taken. */
@@ -96,6 +114,7 @@ export class FastPaths {
     if (pair.isSimple && --pair.rest <= 0 && !this.#live.some((path) => path.pair === pair)) {
       this.#admit(pair);
     }
+    this.#remember(pair.path);
     return pair.isSimple;
   }
 
@@ -103,28 +122,55 @@ export class FastPaths {
   interrupt(): void {
     this.#live = [];
     this.#last = null;
+    this.#marked = noneMarked();
   }
 
-  #readByOther(cursor: RecordCursor, last: LivePath): readonly CdcEvent[] | typeof fastPathMiss {
-    const { next } = last;
-    let events: readonly CdcEvent[] | typeof fastPathMiss = fastPathMiss;
-    next.misses++;
+  #readByOther(cursor: RecordCursor, last: LivePath, first: LivePath): readonly CdcEvent[] | typeof fastPathMiss {
+    const second = (first === last.next ? this.#pathOfTable(cursor) : last.next) ?? first;
+    let events = second === first ? fastPathMiss : this.#try(second, cursor, last);
     for (const path of this.#live) {
-      if (path !== next) {
-        events = path.read(cursor);
-        if (events !== fastPathMiss) {
-          last.next = path;
-          this.#hit(path);
-          break;
-        }
-        path.misses++;
+      if (events !== fastPathMiss) {
+        break;
+      }
+      if (path !== first && path !== second) {
+        events = this.#try(path, cursor, last);
+        this.#remember(events === fastPathMiss ? undefined : path);
       }
     }
     this.#setIdleAside();
     return events;
   }
 
-  #hit(path: LivePath): void {
+  #try(path: LivePath, cursor: RecordCursor, last: LivePath): readonly CdcEvent[] | typeof fastPathMiss {
+    const events = path.read(cursor);
+    if (events === fastPathMiss) {
+      path.misses++;
+    } else {
+      this.#hit(path, last);
+    }
+    return events;
+  }
+
+  /** The path that took the last record with the mark of this one. */
+  #pathOfTable(cursor: RecordCursor): LivePath | undefined {
+    this.#mark = this.#live.length > maxUnmarked || this.#marked.size > 0 ? tableMarkOf(cursor, this.#headBytes) : 0;
+    return this.#mark === 0 ? undefined : this.#marked.get(this.#mark);
+  }
+
+  /** The next record with this mark is tried on this path first. */
+  #remember(path: LivePath | null | undefined): void {
+    if (this.#mark !== 0 && path) {
+      this.#marked.set(this.#mark, path);
+    }
+  }
+
+  #hit(path: LivePath, last: LivePath): void {
+    if (last.next !== path) {
+      last.next = path;
+      this.#surprises = Math.min(2 * maxSurprises, this.#surprises + 1);
+    } else if (this.#surprises > 0) {
+      this.#surprises--;
+    }
     this.#last = path;
     path.misses = 0;
     path.hasHit = true;
@@ -136,7 +182,6 @@ export class FastPaths {
   #giveOwnCode(path: LivePath): void {
     const own = this.#compileFor(path.pair, "own");
     if (own !== null) {
-      path.pair.fastPath = own;
       path.read = own.read;
     }
   }
@@ -153,6 +198,7 @@ export class FastPaths {
   /** A fast path that was of use comes back with the next record of its routes. Another one waits as long as it did at first. */
   #setAside(path: LivePath): void {
     path.pair.rest = path.hasHit ? 1 : recordsBeforeFastPath;
+    path.next = path;
     this.#live = this.#live.filter((other) => other !== path);
     const [first = null] = this.#live;
     for (const other of this.#live) {
@@ -162,19 +208,29 @@ export class FastPaths {
   }
 
   #admit(pair: KnownPair): void {
-    if (pair.fastPath === undefined) {
-      pair.fastPath = this.#compileFor(pair, "shared");
-    }
-    const { fastPath } = pair;
-    if (fastPath === null) {
+    pair.path ??= pair.path === undefined ? this.#pathFor(pair) : null;
+    const { path } = pair;
+    if (path === null) {
       pair.rest = Number.POSITIVE_INFINITY;
       return;
     }
-    const path = { ...fastPath, pair, misses: 0, hasHit: false } as LivePath; // `next` follows
+    path.misses = 0;
     path.next = path;
     this.#live = [...this.#live, path];
     this.#last ??= path;
     this.#makeRoom();
+  }
+
+  #pathFor(pair: KnownPair): LivePath | null {
+    const fastPath = this.#compileFor(pair, "shared");
+    if (fastPath === null) {
+      return null;
+    }
+    const path = { ...fastPath, pair, misses: 0, hasHit: false } as LivePath; // `next` follows
+    path.next = path;
+    const { key, value } = this.#headBytes;
+    this.#headBytes = { key: Math.max(key, frameBytes(path.keyPrefixBytes)), value: Math.max(value, frameBytes(path.valuePrefixBytes)) };
+    return path;
   }
 
   /** The newest stays, even if it is too large alone. */
@@ -189,7 +245,7 @@ export class FastPaths {
   }
 
   #prefixBytes(): number {
-    return this.#live.reduce((sum, { prefixBytes }) => sum + prefixBytes, 0);
+    return this.#live.reduce((sum, path) => sum + prefixBytes(path), 0);
   }
 
   #pairOf(key: SideRoute, value: SideRoute): KnownPair {
@@ -200,9 +256,22 @@ export class FastPaths {
     }
     let pair = ofValue.get(key);
     if (pair === undefined) {
-      pair = { key, value, isSimple: this.#isSimple({ key, value }), fastPath: undefined, rest: recordsBeforeFastPath, hits: 0 };
+      pair = { key, value, isSimple: this.#isSimple({ key, value }), path: undefined, rest: recordsBeforeFastPath, hits: 0 };
       ofValue.set(key, pair);
     }
     return pair;
   }
+}
+
+/** The length of a prefix that is the frame of a schema id, and not a brace or the text of a schema. */
+function frameBytes(prefixLength: number): number {
+  return prefixLength > 1 && prefixLength <= maxFrameBytes ? prefixLength : 0;
+}
+
+function noneMarked(): BoundedMap<number, LivePath> {
+  return new BoundedMap(maxMarked, maxMarkedBytes, (_, path) => prefixBytes(path));
+}
+
+function prefixBytes({ keyPrefixBytes, valuePrefixBytes }: FastPath): number {
+  return keyPrefixBytes + valuePrefixBytes;
 }

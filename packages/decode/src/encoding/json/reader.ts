@@ -23,8 +23,9 @@ import { repeatedCost } from "./repeated-cost.ts";
 import { checkJsonCost, type ExtraCost, minMeteredBytes } from "./cost.ts";
 
 const noBytes = new Uint8Array(0);
-const fullCredit = 256;
-const costOfMiss = 8;
+
+/** After so many texts of its type in a row that were spelled in another way, a reader gives up. */
+const maxMisses = 32;
 
 /** The cost, in about nanoseconds, of a number's text that is kept until the type of its column says what it is. */
 const keptTextCost = 800;
@@ -49,8 +50,7 @@ export class JsonReader implements PayloadReader {
   readonly #generate: () => FastReader | null;
   readonly #budget: CompileBudget | null;
   readonly #fields: number;
-  // A topic whose texts never have the expected spelling should not pay for trying. Misses use up the credit, hits restore it.
-  #credit = fullCredit;
+  #misses = 0;
 
   /** `isRanged`: whether an integer out of the range of its type is an error. */
   constructor(encoding: EncodingName, type: Type, options: CompileOptions & { readonly isRanged?: boolean }) {
@@ -87,7 +87,11 @@ export class JsonReader implements PayloadReader {
   /** Reads a part of a message whose cost is counted already. */
   readPart(bytes: Uint8Array, start: number, end: number): unknown {
     const value = this.readFast(bytes, start, end);
-    return value === fastPathMiss ? this.convert(parseJson(bytes, start, end, this.#parse)) : value;
+    if (value !== fastPathMiss) {
+      return value;
+    }
+    this.countMiss();
+    return this.convert(parseJson(bytes, start, end, this.#parse));
   }
 
   /** The value, if the text has the expected spelling to the last byte; otherwise {@link fastPathMiss}. Never throws on malformed text. */
@@ -104,14 +108,20 @@ export class JsonReader implements PayloadReader {
     const cursor = this.#cursor;
     const value = cursor.read(this.#fast, bytes, start, end);
     if (cursor.pos === end) {
-      this.#credit = fullCredit;
+      this.#misses = 0;
       return value;
     }
-    this.#credit -= costOfMiss;
-    if (this.#credit <= 0) {
+    return fastPathMiss;
+  }
+
+  /**
+   * Counts a text of this type that {@link readFast} missed: a topic whose texts never have the expected spelling should not pay for trying.
+   * A miss of a text that another reader reads says nothing.
+   */
+  countMiss(): void {
+    if (++this.#misses >= maxMisses && this.#fast !== undefined) {
       this.#fast = null;
     }
-    return fastPathMiss;
   }
 
   /** Converts a parsed value, as the slow path does. */

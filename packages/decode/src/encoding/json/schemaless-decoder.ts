@@ -33,10 +33,12 @@ interface ShapeReader<Route> {
 }
 
 const maxRecent = 4;
-const maxShapes = 64;
-const brace = Buffer.from("{");
+const maxShapes = 512;
 /** Names with more characters than those of a table's columns are data, and not worth remembering. */
 const maxSignatureChars = 65_536;
+/** What is remembered of a shape takes memory by its names. */
+const maxShapesChars = 4_194_304;
+const brace = Buffer.from("{");
 
 /**
  * Reads values that carry no schema. It learns their shapes, so that the next JSON text with the same shape is read without parsing it
@@ -47,7 +49,7 @@ export class SchemalessDecoder<Route> {
   readonly #columns: ColumnHints;
   readonly #budget: CompileBudget;
   #recent: ShapeReader<Route>[] = [];
-  readonly #shapes: BoundedMap<string, ShapeReader<Route>> = new BoundedMap(maxShapes);
+  readonly #shapes: BoundedMap<string, ShapeReader<Route>> = new BoundedMap(maxShapes, maxShapesChars, (signature) => signature.length);
 
   constructor(scope: TextScope<Route>, columns: ColumnHints, budget: CompileBudget) {
     this.#scope = scope;
@@ -65,7 +67,7 @@ export class SchemalessDecoder<Route> {
       if (value !== fastPathMiss && value !== null) {
         if (i > 0) {
           recent[i] = recent[0] as ShapeReader<Route>;
-          recent[0] = shape; // a shape comes many times in a row, and a reader that misses each time would give up
+          recent[0] = shape; // a shape comes many times in a row
         }
         this.#scope.reading.value = value;
         this.#scope.reading.route = shape.route;
@@ -96,7 +98,9 @@ export class SchemalessDecoder<Route> {
     const key = `${encoding} ${signature}`;
     const known = this.#shapes.get(key);
     if (known !== undefined) {
-      if (isText && !this.#recent.includes(known)) {
+      if (isText && this.#recent.includes(known)) {
+        known.reader.countMiss();
+      } else if (isText) {
         this.#recent = [known, ...this.#recent].slice(0, maxRecent); // a shape that comes again is tried first, before its text is parsed
       }
       return known;

@@ -5,7 +5,10 @@ import type { Type } from "../type.ts";
 import type { JsonReader } from "./reader.ts";
 
 /** What the decoders of JSON text need of a reader. */
-export type JsonTextReader = Pick<JsonReader, "encoding" | "checkCost" | "readPart" | "readFast" | "convert" | "convertFinal">;
+export type JsonTextReader = Pick<
+  JsonReader,
+  "encoding" | "checkCost" | "readPart" | "readFast" | "countMiss" | "convert" | "convertFinal"
+>;
 
 /** Makes the reader of texts of this type. If columns are selected, it reads those that are selected at each call. */
 export function jsonTextReader(
@@ -36,6 +39,10 @@ class SelectingJsonReader implements JsonTextReader {
 
   readFast(bytes: Uint8Array, start: number, end: number): unknown {
     return this.#readers.next().readFast(bytes, start, end);
+  }
+
+  countMiss(): void {
+    this.#readers.next().countMiss();
   }
 
   convert(parsed: unknown): unknown {
