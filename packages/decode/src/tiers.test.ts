@@ -47,14 +47,10 @@ function countCalls(): Calls {
     construct: (target, args: string[]) => {
       const source = args.at(-1) ?? "";
       const make = new target(...args) as AnyFunction;
-      return (...scope: readonly unknown[]) => {
-        const made = make(...scope);
-        if (!source.includes("return [(function(")) {
-          return counted(made, source.includes("return function fastPath("));
-        }
-        const [makeReaders, ...constructors] = made as readonly [AnyFunction, ...unknown[]]; // see Shapes
-        return [(...values: readonly unknown[]) => counted(makeReaders(...values), false), ...constructors];
-      };
+      if (source.includes("return Shape;")) {
+        return make; // a constructor
+      }
+      return (...scope: readonly unknown[]) => counted(make(...scope), source.includes("return function fastPath("));
     },
   });
   return calls;

@@ -40,19 +40,23 @@ describe("objects of generated code", () => {
     expect([haveSameClass(first, second), haveSameClass(first, other)]).toEqual([true, false]);
   });
 
-  test("do not keep what their source refers to", async () => {
+  test("do not keep what their source refers to, nor the source", async () => {
     setFlagsFromString("--expose-gc");
     const collect = runInNewContext("gc") as () => void;
-    const make = (): WeakRef<object> => {
+    const mebibyte = 1_048_576;
+    const make = (nth: number): WeakRef<object> => {
       const shapes = new Shapes();
-      const expression = shapes.make([["only here", "value"]]);
+      const expression = shapes.make([[`only here ${nth}`, "value"]]);
       const large = { text: "large" };
-      shapes.generate(`return () => ${expression};`, { value: large });
+      shapes.generate(`/*${"-".repeat(mebibyte)}*/ return () => ${expression};`, { value: large });
       return new WeakRef(large);
     };
-    const large = make();
+    collect();
+    const { heapUsed } = process.memoryUsage();
+    const all = Array.from({ length: 64 }, (_, nth) => make(nth));
     await new Promise((resolve) => setImmediate(resolve)); // a WeakRef holds its target until the turn ends
     collect();
-    expect(large.deref()).toBeUndefined();
+    expect(all.map((large) => large.deref())).toEqual(all.map(() => undefined));
+    expect(process.memoryUsage().heapUsed - heapUsed).toBeLessThan(32 * mebibyte);
   });
 });

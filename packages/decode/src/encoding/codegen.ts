@@ -52,9 +52,8 @@ const constructors = new BoundedMap<string, unknown>(4_096, 1_048_576, (names) =
  */
 export class Shapes {
   readonly #names = new Map<string, string>();
-  readonly #known: Record<string, unknown> = {};
-  readonly #made = new Map<string, string>();
-  #source = "";
+  /** The constructors, by the names that expressions of {@link make} have for them. */
+  readonly #scope: Record<string, unknown> = {};
 
   /** An expression that makes an object with these properties, in this order. */
   make(properties: readonly (readonly [name: string, value: string])[]): string {
@@ -72,33 +71,24 @@ export class Shapes {
       return used;
     }
     const name = `Shape${this.#names.size}`;
+    const shared = constructors.get(key) ?? makeConstructor(properties);
+    constructors.set(key, shared);
     this.#names.set(key, name);
-    const known = constructors.get(key);
-    if (known === undefined) {
-      this.#made.set(key, name);
-      this.#declare(name, properties);
-    } else {
-      this.#known[name] = known;
-    }
+    this.#scope[name] = shared;
     return name;
-  }
-
-  #declare(name: string, properties: readonly string[]): void {
-    const parameters = properties.map((_, i) => `a${i}`);
-    const assignments = properties.map((property, i) => `this[${quote(property)}]=a${i};`);
-    this.#source += `function ${name}(${parameters.join(",")}){${assignments.join("")}}${name}.prototype=Object.prototype;\n`;
   }
 
   /** The same as {@link generate}, for a source that has expressions of {@link make}. */
   generate(source: string, scope: Readonly<Record<string, unknown>>): unknown {
-    // The constructors are outside of the function that has the scope. They outlive it, and would keep all that the scope refers to.
-    const inScope = `(function(${Object.keys(scope).join(",")}){${source}\n})`;
-    const [make, ...made] = generate(`${this.#source}return [${[inScope, ...this.#made.values()].join(",")}];`, this.#known) as [Maker];
-    for (const [i, key] of [...this.#made.keys()].entries()) {
-      constructors.set(key, made[i]);
-    }
-    return make(...Object.values(scope));
+    return generate(source, { ...this.#scope, ...scope });
   }
+}
+
+/** From a source of its own: a constructor outlives the readers that use it, and a function keeps the whole source that it is from. */
+function makeConstructor(properties: readonly string[]): unknown {
+  const parameters = properties.map((_, i) => `a${i}`);
+  const assignments = properties.map((property, i) => `this[${quote(property)}]=a${i};`);
+  return generate(`function Shape(${parameters.join(",")}){${assignments.join("")}}Shape.prototype=Object.prototype;return Shape;`, {});
 }
 
 /** Whether this runtime allows generated code. `--disallow-code-generation-from-strings` and content security policies forbid it. */
