@@ -53,7 +53,7 @@ await describeWithKafka(
       const brokers = kafka.brokers.split(",");
       const sink = new ProbeSink();
       const subscription = { groupId: uniqueName("group"), topics: [topic], from: "earliest", logger: silentLogger } as const;
-      const session = await make(brokers, { maxBytes: 5_000, maxBytesPerPartition: 1_000 }).connect(subscription, sink);
+      const session = await make(brokers, { maxBytes: 1, maxBytesPerPartition: 1 }).connect(subscription, sink);
       const sizes = [3 * 1024 * 1024, 10, 2 * 1024 * 1024];
       const records = [0, 1].flatMap((partition) =>
         sizes.map((size): OutgoingRecord => ({ topic, key: null, value: Buffer.alloc(size, "x"), headers: [], partition })),

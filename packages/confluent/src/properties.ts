@@ -114,22 +114,23 @@ export function statisticsIntervalMs(heartbeatIntervalMs: number): number {
 const answerDeadlineMs = 20_000;
 
 /**
- * librdkafka takes no fetches that are smaller than the largest record of its producers. A consumer has none of those, so that its fetches may be as small
- * as its option says; down to this, the smallest number that librdkafka takes there.
+ * librdkafka takes no fetches that are smaller than the largest record of its producers, and of that no smaller number than this. A consumer has none of
+ * those, so that its fetches may be as small. A broker sends the first record in any case.
  */
-const smallestRecordBytes = 1_000;
+const smallestFetchBytes = 1_000;
 const largestRecordBytes = 1_000_000; // librdkafka's default
 
 /** The properties of the consumer. */
 export function consumerProperties({ connection, tuning }: ResolvedConfluentOptions, groupId: string): Properties {
   const isClassic = tuning.groupProtocol === "classic";
+  const fetchBytes = Math.max(smallestFetchBytes, tuning.maxBytes);
   return {
     // When its queue is full, librdkafka waits a whole second by default before it fetches again.
     "fetch.queue.backoff.ms": 10,
     "fetch.error.backoff.ms": 100,
     "reconnect.backoff.max.ms": 1_000,
     "socket.timeout.ms": Math.max(answerDeadlineMs, tuning.maxWaitMs + 5_000),
-    "message.max.bytes": Math.max(smallestRecordBytes, Math.min(largestRecordBytes, tuning.maxBytes)),
+    "message.max.bytes": Math.min(largestRecordBytes, fetchBytes),
     ...connectionProperties(connection),
     "check.crcs": connection.properties?.["check.crcs"] ?? true,
     "group.id": groupId,
@@ -151,7 +152,7 @@ export function consumerProperties({ connection, tuning }: ResolvedConfluentOpti
     "allow.auto.create.topics": false,
     "statistics.interval.ms": statisticsIntervalMs(tuning.heartbeatIntervalMs),
     "queued.max.messages.kbytes": Math.max(1, Math.ceil(tuning.maxQueuedBytes / 1_024)),
-    "fetch.max.bytes": tuning.maxBytes,
+    "fetch.max.bytes": fetchBytes,
     "max.partition.fetch.bytes": tuning.maxBytesPerPartition,
     "fetch.wait.max.ms": tuning.maxWaitMs,
     "topic.metadata.refresh.interval.ms": tuning.metadataMaxAgeMs,
