@@ -72,7 +72,11 @@ export type MakeDriverError = (code: DriverErrorCode, detail: string, options?: 
 
 /** Whether a value is a {@link DriverError} of a driver's class, also one of another copy of this package. */
 export function isDriverErrorNamed(value: unknown, name: string): value is DriverError<string> {
-  return value instanceof Error && brand in value && value.name === name;
+  try {
+    return value instanceof Error && brand in value && value.name === name;
+  } catch {
+    return false; // a proxy whose traps throw
+  }
 }
 
 function jsonValue(value: string | number | bigint | object): string | number | object {

@@ -32,5 +32,9 @@ export class FastifyCdcError extends Error {
 
 /** Whether a value is a {@link FastifyCdcError}, also one of another copy of this package. */
 export function isFastifyCdcError(value: unknown): value is FastifyCdcError {
-  return value instanceof Error && brand in value;
+  try {
+    return value instanceof Error && brand in value;
+  } catch {
+    return false; // a proxy whose traps throw
+  }
 }

@@ -40,5 +40,9 @@ export class LambdaError extends Error {
 
 /** Whether a value is a {@link LambdaError}, also one of another copy of this package. */
 export function isLambdaError(value: unknown): value is LambdaError {
-  return value instanceof Error && brand in value;
+  try {
+    return value instanceof Error && brand in value;
+  } catch {
+    return false; // a proxy whose traps throw
+  }
 }

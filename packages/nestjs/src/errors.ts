@@ -34,5 +34,9 @@ export class NestCdcError extends Error {
 
 /** Whether a value is a {@link NestCdcError}, also one of another copy of this package. */
 export function isNestCdcError(value: unknown): value is NestCdcError {
-  return value instanceof Error && brand in value;
+  try {
+    return value instanceof Error && brand in value;
+  } catch {
+    return false; // a proxy whose traps throw
+  }
 }

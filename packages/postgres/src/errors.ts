@@ -80,7 +80,11 @@ export class PostgresSinkError extends Error {
 
 /** Whether a value is a {@link PostgresSinkError}, also one of another copy of this package. */
 export function isPostgresSinkError(value: unknown): value is PostgresSinkError {
-  return value instanceof Error && brand in value;
+  try {
+    return value instanceof Error && brand in value;
+  } catch {
+    return false; // a proxy whose traps throw
+  }
 }
 
 /** What may be shown of an error of PostgreSQL: names, but none of its sentences, because those quote the row. */

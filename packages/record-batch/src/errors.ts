@@ -122,7 +122,11 @@ function placed({ code, detail, cause, expected, found, neededBytes }: RecordBat
 
 /** Whether a value is a {@link RecordBatchError}, also one of another copy of this package. */
 export function isRecordBatchError(value: unknown): value is RecordBatchError {
-  return value instanceof Error && brand in value;
+  try {
+    return value instanceof Error && brand in value;
+  } catch {
+    return false; // a proxy whose traps throw
+  }
 }
 
 /** A batch that contradicts itself. `what` names the part. */

@@ -101,7 +101,11 @@ function noted(error: RegistryError, note: string): RegistryError {
 
 /** Whether a value is a {@link RegistryError}, also one of another copy of this package. */
 export function isRegistryError(value: unknown): value is RegistryError {
-  return value instanceof Error && brand in value;
+  try {
+    return value instanceof Error && brand in value;
+  } catch {
+    return false; // a proxy whose traps throw
+  }
 }
 
 /**

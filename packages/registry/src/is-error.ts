@@ -5,5 +5,9 @@ import { types } from "node:util";
  * sockets) is of Node's.
  */
 export function isError(value: unknown): value is Error {
-  return value instanceof Error || types.isNativeError(value) || value instanceof DOMException;
+  try {
+    return value instanceof Error || types.isNativeError(value) || value instanceof DOMException;
+  } catch {
+    return false; // a proxy whose traps throw
+  }
 }
