@@ -12,20 +12,23 @@ export interface CredentialQuestion<T> {
   /** What was found in place of a credential, without the secret, or null if it is one. */
   readonly wrong: (given: unknown) => string | null;
   /**
-   * So long the function may take. Clients and questions to brokers give up after five seconds, and would not know why.
-   * @default 4_000
+   * So long the function may take. Clients and questions to brokers have to wait longer than that, because they would not know why it took so long.
+   * @default credentialDeadlineMs
    */
   readonly deadlineMs?: number;
   /** Makes the error of the driver's own class. */
   readonly makeError: MakeDriverError;
 }
 
+/** So long a function for a credential may take, in milliseconds: a server of tokens that starts cold takes seconds. */
+export const credentialDeadlineMs = 10_000;
+
 /**
  * A credential from a function of the application. Rejects with `authentication-failed` if the function throws, gives something else, or gives
  * nothing in time. What it throws may hold the secret. So it is not shown, nor kept as the cause, because causes are logged.
  */
 export async function askForCredential<T>(question: CredentialQuestion<T>): Promise<T> {
-  const { option, expected, give, wrong, deadlineMs = 4_000, makeError } = question;
+  const { option, expected, give, wrong, deadlineMs = credentialDeadlineMs, makeError } = question;
   let found: string;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<typeof nothing>((resolve) => {
@@ -33,7 +36,10 @@ export async function askForCredential<T>(question: CredentialQuestion<T>): Prom
   });
   try {
     const given = await Promise.race([give(), late]);
-    const wrongPart = given === nothing ? `no answer within ${deadlineMs} ms` : wrong(given);
+    const wrongPart =
+      given === nothing
+        ? `no answer within ${deadlineMs} ms, which is as long as it may take. Keep a token until it expires, and get the next one early`
+        : wrong(given);
     if (wrongPart === null) {
       return given as T;
     }

@@ -57,7 +57,7 @@ export { maxInt32, numberOptions, optionalNumber } from "./number-options.ts";
 export type { NumberOptions } from "./number-options.ts";
 export { checkHeartbeats, groupProtocolOf, membershipDefaults } from "./membership-options.ts";
 export type { GroupProtocol, MembershipTimes } from "./membership-options.ts";
-export { askForCredential, refusedToken } from "./credential.ts";
+export { askForCredential, credentialDeadlineMs, refusedToken } from "./credential.ts";
 export type { CredentialQuestion } from "./credential.ts";
 export { bounded, settledOrLate, untilAborted } from "./bounded.ts";
 export { RepeatedLines } from "./repeated-lines.ts";

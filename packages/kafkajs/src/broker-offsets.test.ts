@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { BrokerOffsets } from "./broker-offsets.ts";
 import type { ClusterQuestions } from "./cluster-questions.ts";
 
-const noCluster = { close: async () => {} } as ClusterQuestions;
+const noCluster = { loginMs: 0, close: async () => {} } as ClusterQuestions;
 
 /** What Kafka 4 answers: the versions of the requests that kafkajs asks for, and this broker alone. */
 function answerTo(request: Buffer, port: number): Buffer {

@@ -43,6 +43,7 @@ export class BrokerOffsets implements BrokerQuestions {
   readonly #makeAdmin: () => Admin;
   readonly #groupId: string;
   readonly #cluster: ClusterQuestions;
+  readonly #deadlineMs: number;
   #admin: Promise<Admin> | undefined;
   readonly #closed: AbortController = sharedAbortController();
 
@@ -50,6 +51,7 @@ export class BrokerOffsets implements BrokerQuestions {
     this.#makeAdmin = makeAdmin;
     this.#groupId = groupId;
     this.#cluster = cluster;
+    this.#deadlineMs = answerDeadlineMs + cluster.loginMs;
   }
 
   /** The ids of topics by their names, null for one that does not exist; empty if the brokers have none. */
@@ -201,8 +203,8 @@ export class BrokerOffsets implements BrokerQuestions {
     try {
       return await bounded(
         connected.then(question),
-        answerDeadlineMs,
-        () => new KafkaJsDriverError("brokers-unreachable", `no answer within ${answerDeadlineMs} ms`),
+        this.#deadlineMs,
+        () => new KafkaJsDriverError("brokers-unreachable", `no answer within ${this.#deadlineMs} ms`),
         this.#closed.signal,
       );
     } catch (error) {

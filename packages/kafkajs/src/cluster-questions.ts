@@ -48,13 +48,16 @@ const none: TopicIdsByName = new Map();
  * of the client makes such a cluster. With a wrapper around kafkajs' client nothing is known.
  */
 export class ClusterQuestions {
+  /** What the logins of a question may add to its deadline. */
+  readonly loginMs: number;
   readonly #makeCluster: MakeCluster | null;
   readonly #decompression: DecompressOptions;
   #cluster: Promise<Cluster> | undefined;
   #isClosed = false;
 
-  constructor(kafka: Kafka, decompression: DecompressOptions) {
+  constructor(kafka: Kafka, decompression: DecompressOptions, loginMs: number = 0) {
     this.#makeCluster = clusterMaker(kafka);
+    this.loginMs = loginMs;
     this.#decompression = decompression;
   }
 
@@ -92,11 +95,12 @@ export class ClusterQuestions {
     }
     this.#cluster ??= connected(this.#makeCluster);
     const asked = this.#cluster;
+    const deadlineMs = answerDeadlineMs + this.loginMs;
     try {
       return await bounded(
         asked.then(question),
-        answerDeadlineMs,
-        () => new KafkaJsDriverError("brokers-unreachable", `no broker answered a question about topics within ${answerDeadlineMs} ms`),
+        deadlineMs,
+        () => new KafkaJsDriverError("brokers-unreachable", `no broker answered a question about topics within ${deadlineMs} ms`),
       );
     } catch (error) {
       // The next question may go to another broker.

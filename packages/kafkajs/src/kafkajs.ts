@@ -7,7 +7,7 @@ import { whyNotLoaded } from "./why-not-loaded.ts";
 import { adaptedClient, type AgingCluster } from "./adapted-client.ts";
 import { type JoinGate, gateJoins } from "./join-gate.ts";
 import { toLogger } from "./log.ts";
-import { loginOf } from "./login.ts";
+import { loginMsOf, loginOf } from "./login.ts";
 import { BrokerOffsets } from "./broker-offsets.ts";
 import { type KafkaJsOptions, type ResolvedKafkaJsOptions, resolveKafkaJsOptions } from "./options.ts";
 import type { MakeProducer, OwnProducer } from "./own-producer.ts";
@@ -253,7 +253,7 @@ function clientOf(
     brokerOffsets: new BrokerOffsets(
       () => ofBrokerOffsets.watched(offsetsClient.admin({ retry: preflightRetry })),
       groupId,
-      new ClusterQuestions(offsetsClient, tuning.decompression),
+      new ClusterQuestions(offsetsClient, tuning.decompression, loginMsOf(sasl)),
     ),
     makeProducer: (producerConfig: ProducerConfig) => {
       // Each producer has sockets of its own. When it is given up, they are ended, so that kafkajs' retries cannot write anything.

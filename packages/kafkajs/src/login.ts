@@ -1,5 +1,5 @@
 import type { KafkaConfig } from "kafkajs";
-import { askForCredential, refusedToken } from "@cdckit/driver";
+import { askForCredential, credentialDeadlineMs, refusedToken } from "@cdckit/driver";
 import { makeError } from "./errors.ts";
 import { isConnectionFailure } from "./explain-failure.ts";
 
@@ -21,6 +21,14 @@ export function loginOf(sasl: Login): Login {
       ? ({ ...sasl, oauthBearerProvider: () => tokenOf(sasl.oauthBearerProvider) } as OauthBearerLogin)
       : { ...sasl },
   );
+}
+
+/**
+ * How long the functions of a login may hold up one question: kafkajs tries three times. If the question ended earlier, a start would say that no broker
+ * had answered.
+ */
+export function loginMsOf(sasl: Login | undefined): number {
+  return sasl !== undefined && "oauthBearerProvider" in sasl ? 3 * credentialDeadlineMs : 0;
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { Socket } from "node:net";
-import type { HostAndPort } from "@cdckit/driver";
+import { credentialDeadlineMs, type HostAndPort } from "@cdckit/driver";
 import { PlatformaticDriverError } from "./errors.ts";
 import {
   type ClientConnection,
   type ClientConnectionOptions,
+  type ClientLogin,
   codes,
   codesOf,
   isAnswer,
@@ -13,6 +14,7 @@ import {
 export interface LinkParts {
   readonly module: Pick<PlatformaticModule, "Connection">;
   readonly clientId: string;
+  /** `connectTimeout` is without the time that functions for credentials take. */
   readonly options: ClientConnectionOptions;
   readonly address: HostAndPort;
   /** A connection was ended. The next one may reach another broker at this address, or the same one in another version. */
@@ -90,7 +92,8 @@ export class Link {
 
   #connect(): Opened {
     const { module, clientId, options, address } = this.#parts;
-    const connection = new module.Connection(clientId, options);
+    const connectTimeout = options.connectTimeout + askedForMs(options.sasl); // the client counts a login as a part of connecting
+    const connection = new module.Connection(clientId, { ...options, connectTimeout });
     connection.on("error", () => {}); // whoever waits for an answer learns of it; without a listener, the process would end
     connection.on("close", () => this.#end(opened));
     let connectedMs = Infinity;
@@ -105,6 +108,7 @@ export class Link {
     const opened = { connection, connected, waiting: 0 };
     this.#open.add(opened);
     const { socket } = connection;
+    socket?.setTimeout(options.connectTimeout); // until it is connected: a broker that is away is noticed as early as without a function
     // The client listens for data from this event on, and logs in with it: a login is guarded, too.
     socket?.once(options.tls === undefined ? "connect" : "secureConnect", () => guardListeners(socket));
     return opened;
@@ -130,6 +134,11 @@ export class Link {
       this.#parts.ended();
     }
   }
+}
+
+/** How long the functions for the credentials of a login may take. The client asks one after the other. */
+function askedForMs({ username, password, token }: Partial<ClientLogin> = {}): number {
+  return [username, password, token].filter((credential) => typeof credential === "function").length * credentialDeadlineMs;
 }
 
 /** The client throws out of its listener at a frame that is too short, which would end the process. What cannot be read ends the connection. */

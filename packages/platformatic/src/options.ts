@@ -78,7 +78,10 @@ export interface PlatformaticTuning {
   readonly maxDecompressedBytes?: number;
 }
 
-/** A text, or a function that gives it for each new connection. If the function fails, it is called again, and what it throws is not shown. */
+/**
+ * A text, or a function that gives it for each new connection within 10 seconds. If the function fails or takes longer, it is called again, and what it
+ * throws is not shown.
+ */
 export type PlatformaticCredential = string | (() => string | Promise<string>);
 
 /** How the client logs in. */
