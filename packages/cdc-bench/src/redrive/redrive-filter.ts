@@ -63,7 +63,10 @@ export function codesOf({ exception: { name, message } }: DeadLetterOrigin): rea
   return [own, thrown, name, name?.split(".").at(-1)].filter((code) => typeof code === "string");
 }
 
-/** When it became a dead letter. If its writer did not say: the record's own time. */
+/**
+ * When it became a dead letter. If its writer did not say: the record's own time. Spring Kafka's records have the time of becoming one, and Kafka Connect's
+ * the time of the record that failed (unless the topic has `LogAppendTime`): nothing else in them says when.
+ */
 function diedAtMs({ headers, timestamp }: KafkaRecord): number {
   const bytes = headers.findLast(([name]) => name === "cdckit.timestamp")?.[1];
   return Number(bytes instanceof Uint8Array ? Buffer.from(bytes).toString() : timestamp);
