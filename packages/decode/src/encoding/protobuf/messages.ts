@@ -256,18 +256,24 @@ function absentValue(field: ProtoField, type: FieldType, hasPresence: boolean): 
 function floatOf(text: string, kind: "double" | "float"): number {
   const sign = text.startsWith("-") ? -1 : 1;
   const magnitude = text.replace(/^-/, "");
-  const value = magnitude === "inf" ? Number.POSITIVE_INFINITY : magnitude === "nan" ? Number.NaN : Number(magnitude.replace(/f$/i, ""));
+  const value = magnitude === "inf" ? Number.POSITIVE_INFINITY : magnitude === "nan" ? Number.NaN : numberOf(magnitude);
   return kind === "float" ? Math.fround(sign * value) : sign * value;
 }
 
+function numberOf(magnitude: string): number {
+  return isOctal.test(magnitude) || isHexadecimal.test(magnitude) ? Number(integerOf(magnitude)) : Number(magnitude.replace(/f$/i, ""));
+}
+
+const isOctal = /^0[0-7]+$/;
+const isHexadecimal = /^0x/i;
+
 function integerOf(text: string): number | bigint {
-  const digits = /^(-?)(0x[0-9a-f]{1,16}|\d{1,20})$/i.exec(text);
+  const digits = /^(-?)(0x[0-9a-f]{1,16}|\d{1,23})$/i.exec(text);
   if (digits === null) {
     throw invalidProto(`expected an integer as a default, found ${shownName(text)}`);
   }
   const [, sign, magnitude = ""] = digits;
-  const isOctal = /^0[0-7]+$/.test(magnitude);
-  const value = BigInt(isOctal ? `0o${magnitude.slice(1)}` : magnitude) * (sign === "-" ? -1n : 1n);
+  const value = BigInt(isOctal.test(magnitude) ? `0o${magnitude.slice(1)}` : magnitude) * (sign === "-" ? -1n : 1n);
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
 }
 

@@ -110,7 +110,8 @@ describe("absent fields", () => {
     const schema = `message M {
       optional int64 a = 1 [default = -9223372036854775808]; optional uint64 b = 2 [default = 0x10]; optional string c = 3 [default = "\\303\\251\\x41\\n"];
       optional bytes d = 4 [default = "\\001\\377"]; optional float e = 5 [default = -inf]; optional bool f = 6 [default = true];
-      optional E g = 7 [default = B]; optional E h = 8; optional double i = 9 [default = 1.5e3]; enum E { A = 1; B = 2; } }`;
+      optional E g = 7 [default = B]; optional E h = 8; optional double i = 9 [default = 1.5e3];
+      optional uint64 j = 10 [default = 01777777777777777777777]; optional double k = 11 [default = -010]; optional float l = 12 [default = 0x10]; enum E { A = 1; B = 2; } }`;
     expect(valueOf(twins(schema), Buffer.alloc(0))).toStrictEqual({
       a: -(2n ** 63n),
       b: 16,
@@ -121,6 +122,9 @@ describe("absent fields", () => {
       g: "B",
       h: null,
       i: 1500,
+      j: 2n ** 64n - 1n,
+      k: -8, // protoc takes an integer there, octal too
+      l: 16,
     });
   });
 
