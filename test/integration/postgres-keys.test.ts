@@ -98,6 +98,31 @@ test("a row whose key comes in two forms in one batch has the later of its chang
   expect(await rows()).toEqual([{ k: "1.0", note: "b" }]);
 });
 
+describe("a decimal key whose scale changes within one batch", () => {
+  const created = (k: string): CdcEvent => change("create", { k }, { k, note: k });
+  const updated = (k: string, note: unknown): CdcEvent => change("update", { k }, { k, note } as Columns);
+  const deleted = (k: string): CdcEvent => change("delete", { k }, null);
+
+  test.each<[string, readonly CdcEvent[], readonly string[]]>([
+    ["created and deleted", [created("1.0"), deleted("1.00")], []],
+    ["deleted and created", [deleted("1.00"), created("1.0")], ["1.0"]],
+    ["created, deleted and created", [created("1"), deleted("1.0"), created("1.00")], ["1.00"]],
+    ["updated, and has a large value that did not change", [created("1.0"), updated("1.00", UNAVAILABLE)], ["1.0"]],
+    ["updated in a column that the later change does not send", [updated("1.0", "b"), updated("1.00", UNAVAILABLE)], ["b"]],
+  ])("the row is %s", async (_, events, notes) => {
+    const sink = await sinkOf("k numeric primary key, note text");
+    await apply(sink, 1n, created("1.000"));
+    await apply(sink, 9n, ...events, created("2.0"));
+    expect(await rows("select note from copy.users order by k")).toEqual([...notes, "2.0"].map((note) => ({ note })));
+  });
+
+  test("texts of two spellings are two rows", async () => {
+    const sink = await sinkOf("k text primary key, note text");
+    await apply(sink, 3n, created("1.0"), created("1.00"), deleted("1.0"));
+    expect(await rows("select note from copy.users")).toEqual([{ note: "1.00" }]);
+  });
+});
+
 describe("a key with a column that the table generates", () => {
   const columns =
     "tenant int, email text, note text, big text, email_key text generated always as (lower(email)) stored, primary key (tenant, email_key)";

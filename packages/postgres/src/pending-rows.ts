@@ -34,8 +34,11 @@ export interface PendingTable {
   /** The source tables of the changes, by their names. That of a tombstone is not among them: it is only what its topic is called. */
   readonly sources: ReadonlyMap<string, TableName>;
   readonly isTruncated: boolean;
-  /** One event gives a row another key. What the table has of it is found only if every change is written in its order. */
-  readonly hasMoves: boolean;
+  /**
+   * Only if every change is written in its order is the right row found. One event gives a row another key. Or two keys may be those of one row, because a
+   * decimal is written in two ways: 1.0 and 1.00. The last states of both would be written, and the delete first.
+   */
+  readonly needsSequence: boolean;
   /** The first tombstone of which only the topic's name says that its row is in this table; null if there is none. */
   readonly guessedBy: TombstoneEvent | null;
   readonly rows: readonly PendingRow[];
@@ -46,7 +49,7 @@ interface OpenTable {
   readonly isSequence: boolean;
   readonly sources: Map<string, TableName>;
   isTruncated: boolean;
-  hasMoves: boolean;
+  needsSequence: boolean;
   guessedBy: TombstoneEvent | null;
   readonly rows: Map<string, PendingRow>;
 }
@@ -76,7 +79,7 @@ export function pendingTables(
     let open = latest.get(name);
     if (open === undefined || (isSequence && open !== tables.at(-1))) {
       checkTableName(target);
-      open = { target, isSequence, sources: new Map(), isTruncated: false, hasMoves: false, guessedBy: null, rows: new Map() };
+      open = { target, isSequence, sources: new Map(), isTruncated: false, needsSequence: false, guessedBy: null, rows: new Map() };
       latest.set(name, open);
       tables.push(open);
     }
@@ -110,7 +113,23 @@ export function pendingTables(
     open.sources.set(sourceName(event.table), event.table);
     add(event, event.table, open);
   }
-  return tables.map(({ rows, ...table }) => ({ ...table, rows: [...rows.values()] }));
+  return tables.map(({ rows, ...table }) => ({
+    ...table,
+    needsSequence: table.needsSequence || hasTwoSpellings(rows),
+    rows: [...rows.values()],
+  }));
+}
+
+const paddedDecimal = /"(-?\d+\.(?:\d*[1-9])?)0+"/g;
+
+/** Whether the names of two keys differ in the zeros at the ends of decimals alone. A column of texts tells them apart, and a sequence does no harm there. */
+function hasTwoSpellings(rows: ReadonlyMap<string, PendingRow>): boolean {
+  const names = [...rows.keys()];
+  if (!names.some((name) => /\.\d*0"/.test(name))) {
+    return false;
+  }
+  const shortened = names.map((name) => name.replace(paddedDecimal, (_, digits: string) => `"${digits.replace(/\.$/, "")}"`));
+  return new Set(shortened).size < names.length;
 }
 
 /** After a delete it changes nothing. In a compacted topic of rows it is the delete itself. */
@@ -139,7 +158,7 @@ function add(event: CdcEvent, table: TableName, open: OpenTable): void {
       }
       const isUpdate = event.op === "update";
       const movedFrom = isUpdate ? oldKeyOf(event.before, key) : null;
-      open.hasMoves ||= movedFrom !== null;
+      open.needsSequence ||= movedFrom !== null;
       put(open, { key, row: event.after, isNew: !isUpdate, isUpdate, ...(movedFrom === null ? {} : { movedFrom }) });
       return;
     }

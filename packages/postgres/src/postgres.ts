@@ -87,15 +87,15 @@ class RowSink implements PostgresSink {
    * Only the last state of each row is written, and rows of one form together. So a row may get a unique value before the row that had it has given
    * it up: 1 becomes "a" (as it was), 2 gives up "b", 1 becomes "b". No order of last states is free of this: two rows may swap their values over
    * a third value. If rows are in each other's way, the transaction is rolled back, and every change is written in its own order. If an event gives a row
-   * another key, that is done at once.
+   * another key, or one row may have two keys, that is done at once.
    *
    * If a table does not fit, what is remembered of it may be what it was: somebody has altered it meanwhile. The second attempt looks at it again.
    */
   async apply(batch: SinkBatch): Promise<void> {
     this.#notePartition(batch.assignment);
     const states = this.#pendingTables(batch, { isSequence: false });
-    const hasMoves = states.some((table) => table.hasMoves);
-    const tables = hasMoves ? this.#pendingTables(batch, { isSequence: true }) : states;
+    const needsSequence = states.some((table) => table.needsSequence);
+    const tables = needsSequence ? this.#pendingTables(batch, { isSequence: true }) : states;
     for (const { target, sources } of tables) {
       this.#targets.checkSources(target, sources.values());
     }
@@ -103,7 +103,7 @@ class RowSink implements PostgresSink {
     try {
       await this.#applyTables(pool, batch, tables);
     } catch (error) {
-      const isSequence = !hasMoves && batch.events.length > 1 && isConflict(error);
+      const isSequence = !needsSequence && batch.events.length > 1 && isConflict(error);
       if (!isSequence && !isMismatch(error)) {
         throw error;
       }
