@@ -45,6 +45,15 @@ describe("what PostgreSQL refuses", () => {
     expect(fromStatement(error, "writing").message).toContain("batch.maxBytes");
   });
 
+  test("is a statement that is longer than PostgreSQL reads, although it only closes the connection", () => {
+    const error = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+    const columnOf = (texts: number): readonly string[] => Array.from<string>({ length: texts }).fill("\u00e9".repeat(2 ** 20)); // 2 MiB each
+    const values = [columnOf(200), [...columnOf(56), null]];
+    expect(fromStatement(error, "writing", { values })).toMatchObject({ code: "rejected", retriable: false, cause: error });
+    expect(fromStatement(error, "writing", { values }).message).toContain("batch.maxBytes");
+    expect(fromStatement(error, "writing", { values: [columnOf(200)] })).toMatchObject({ code: "unavailable", retriable: true });
+  });
+
   test("says in its message which column and constraint it is about, which logs and health() show", () => {
     expect(fromStatement(databaseError("23514"), "writing to orders").message).toBe(
       '[rejected] writing to orders: PostgreSQL refused it with SQLSTATE 23514 (column "note", constraint "orders_note_check"); the appendix of ' +

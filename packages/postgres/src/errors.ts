@@ -118,11 +118,21 @@ function isText(value: unknown): boolean {
   return typeof value === "string";
 }
 
-/** The failure of a statement as the sink's own error. `isConnection`: of the attempt to connect. */
+/**
+ * PostgreSQL reads messages of up to 1 GB. Of a longer one it writes to its log and closes the connection, and says nothing to whoever sent it. pg puts a
+ * backslash before each quote and backslash of a text, so half of that may be as much.
+ */
+const maxStatementBytes = 2 ** 29;
+
+function bytesOf(values: readonly unknown[]): number {
+  return values.reduce<number>((sum, value) => sum + (Array.isArray(value) ? bytesOf(value) : Buffer.byteLength(String(value))), 0);
+}
+
+/** The failure of a statement as the sink's own error. `isConnection`: of the attempt to connect. `values`: what was sent with it. */
 export function fromStatement(
   error: unknown,
   what: string,
-  { isConnection = false }: { readonly isConnection?: boolean } = {},
+  { isConnection = false, values = [] }: { readonly isConnection?: boolean; readonly values?: readonly unknown[] } = {},
 ): PostgresSinkError {
   if (isPostgresSinkError(error)) {
     return error;
@@ -138,6 +148,13 @@ export function fromStatement(
     return new PostgresSinkError(
       "rejected",
       `${what}: what is written together is larger than JavaScript's longest text, which has 512 MB: give the sink less at a time (batch.maxBytes of to())`,
+      { cause: error },
+    );
+  }
+  if (state === null && bytesOf(values) >= maxStatementBytes) {
+    return new PostgresSinkError(
+      "rejected",
+      `${what}: the connection was lost, and what is written together may be larger than PostgreSQL reads at once, which is 1 GB: give the sink less at a time (batch.maxBytes of to())`,
       { cause: error },
     );
   }

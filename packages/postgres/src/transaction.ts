@@ -164,7 +164,7 @@ class LabelledStatements implements Statements {
         ? answered(this.#client.query(query), this.#what, this.#patience.timeoutMs)
         : this.#answeredAtLast(query));
     } catch (error) {
-      throw fromStatement(error, this.#what);
+      throw fromStatement(error, this.#what, query);
     }
   }
 
