@@ -15,7 +15,7 @@ import type { TextEncoding } from "../encoding/text-encoding.ts";
 import { canal } from "../envelope/canal/envelope.ts";
 import { cloudevents } from "../envelope/cloudevents/envelope.ts";
 import { cockroachdb } from "../envelope/cockroachdb/envelope.ts";
-import { bareChange } from "../envelope/debezium/bare.ts";
+import { bareChange, flinkChange } from "../envelope/debezium/bare.ts";
 import { debezium } from "../envelope/debezium/envelope.ts";
 import { keyedHeartbeat } from "../envelope/debezium/heartbeat.ts";
 import { deltaforge } from "../envelope/deltaforge/envelope.ts";
@@ -99,6 +99,7 @@ const envelopes: readonly EnvelopeFormat[] = [
   debezium,
   keyedHeartbeat,
   bareChange,
+  flinkChange,
   cloudevents,
   ticdcCanalJson,
   ticdcOpenIn(ticdc.name),

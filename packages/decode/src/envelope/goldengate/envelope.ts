@@ -1,3 +1,4 @@
+import { DecodeError } from "../../errors.ts";
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
 import { DeclaredFields, EnvelopedChange } from "../change-event.ts";
@@ -73,6 +74,7 @@ interface Images {
 function imagesOf(op: Operation, value: Block): Images | null {
   if (!Object.hasOwn(value, "before") && !Object.hasOwn(value, "after")) {
     const row = rowBeside(value);
+    refuseFlattened(row);
     return op === "delete" ? { before: row, after: null } : { before: null, after: row };
   }
   const { before = null, after = null } = value;
@@ -81,6 +83,20 @@ function imagesOf(op: Operation, value: Block): Images | null {
   }
   const images = { before: op === "create" ? null : columnsOf(before), after: op === "delete" ? null : columnsOf(after) };
   return images.before === null && images.after === null && op !== "delete" ? null : images;
+}
+
+/** An unquoted name of Oracle's has no such character after these words: it is the delimiter, a point unless it is configured otherwise. */
+const ofImage = /^(?:before|after)[^\w$#]/;
+
+/** Both images would be read as one row, whose columns are called `before.ID` and `after.ID`. */
+function refuseFlattened(row: Columns): void {
+  const names = Object.keys(row);
+  if (names.length > 0 && names.every((name) => ofImage.test(name))) {
+    throw new DecodeError(
+      "unsupported-format",
+      "expected the images before and after of GoldenGate's, found them flattened into one level: set gg.handler.NAME.format.flatten=false",
+    );
+  }
 }
 
 function columnsOf(image: Columns | null): Columns | null {
