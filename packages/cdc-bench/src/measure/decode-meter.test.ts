@@ -84,6 +84,20 @@ describe("a metered decoder", () => {
     expect(late.errorRecords).toBe(1);
   });
 
+  test("counts the time of records that cannot be decoded as decoding", () => {
+    const busyMs = 0.05;
+    const meter = meterDecoder(
+      decoderThat(() => {
+        for (const startMs = performance.now(); performance.now() - startMs < busyMs; ) {}
+        throw new DecodeError("value-invalid", "as a test wants it");
+      }),
+    );
+    for (let i = 0; i < 200; i++) {
+      void meter.decoder.decodeAt(cursorOf(1));
+    }
+    expect(meter.decodeMs()).toBeGreaterThanOrEqual(0.9 * 200 * busyMs);
+  });
+
   test("finds the errors of parts that are read late", () => {
     const broken = Object.defineProperty({ ...avroChange }, "after", {
       get() {

@@ -163,10 +163,14 @@ class Meter implements DecodeMeter {
       for (let i = 0; i < events.length; i++) {
         readEvent(events[i]!);
       }
-      const durationNs = isSampled ? (this.#clock.now() - startMs) * 1e6 - this.#clockCostNs : -1;
-      return this.#count(topic, bytes, isTombstone, events, durationNs);
+      return this.#count(topic, bytes, isTombstone, events, isSampled ? this.#nsSince(startMs) : -1);
     } catch (error) {
-      return this.#countError(topic, bytes, error);
+      const durationNs = isSampled ? this.#nsSince(startMs) : -1;
+      const none = this.#countError(topic, bytes, error);
+      if (durationNs !== -1) {
+        this.#add(durationNs, this.errorRecords === 1);
+      }
+      return none;
     }
   }
 
@@ -196,20 +200,27 @@ class Meter implements DecodeMeter {
     tally.sizes.add(bytes);
     tally.events += events.length;
     if (durationNs !== -1) {
-      this.#time(tally, Math.max(0, durationNs));
+      const isFirst = tally.sizes.count === 1;
+      this.#add(durationNs, isFirst);
+      if (!isFirst) {
+        tally.durations.recordNs(durationNs);
+      }
     }
     return events;
   }
 
+  #nsSince(startMs: number): number {
+    return Math.max(0, (this.#clock.now() - startMs) * 1e6 - this.#clockCostNs);
+  }
+
   /** The first record of a format is the one that its reader is compiled for: a cost of its own, not of every record. */
-  #time(tally: FormatTally, durationNs: number): void {
-    if (tally.sizes.count === 1) {
+  #add(durationNs: number, isFirst: boolean): void {
+    if (isFirst) {
       this.#compilingNs += durationNs;
-      return;
+    } else {
+      this.#sampledNs += durationNs;
+      this.#sampled++;
     }
-    tally.durations.recordNs(durationNs);
-    this.#sampledNs += durationNs;
-    this.#sampled++;
   }
 
   #tallyOf(topic: string, event: CdcEvent | undefined): FormatTally {
