@@ -111,7 +111,11 @@ export class FastPaths {
   /** Counts a record that took the slow path. Returns whether such records are simple. */
   see(key: SideRoute, value: SideRoute): boolean {
     const pair = this.#pairOf(key, value);
-    if (pair.isSimple && --pair.rest <= 0 && !this.#live.some((path) => path.pair === pair)) {
+    const isLive = this.#live.some((path) => path.pair === pair);
+    if (pair.path && !isLive) {
+      pair.path.next = pair.path; // what came next before an interruption may be written in another way now
+    }
+    if (pair.isSimple && --pair.rest <= 0 && !isLive) {
       this.#admit(pair);
     }
     this.#remember(pair.path);
@@ -215,7 +219,6 @@ export class FastPaths {
       return;
     }
     path.misses = 0;
-    path.next = path;
     this.#live = [...this.#live, path];
     this.#last ??= path;
     this.#makeRoom();
