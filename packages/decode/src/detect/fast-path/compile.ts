@@ -21,7 +21,7 @@ export interface FastPath {
    * The events of the record, or {@link fastPathMiss} if this fast path does not take it. Throws the same `DecodeError` as the slow path.
    */
   readonly read: (cursor: RecordCursor) => readonly CdcEvent[] | typeof fastPathMiss;
-  /** The length of the bytes that it compares. */
+  /** How many bytes it compares. */
   readonly keyPrefixBytes: number;
   readonly valuePrefixBytes: number;
 }

@@ -17,19 +17,19 @@ interface KnownPair extends RoutePair {
   /** Whether such a record holds one value with no message inside, and its key needs no check against its value. */
   readonly isSimple: boolean;
   /** Null if there can be none. Undefined until enough records have come. */
-  path: LivePath | null | undefined;
+  path: KnownPath | null | undefined;
   /** How many more records take the slow path before the fast path is tried. */
   rest: number;
   /** How many records the fast path has taken. */
   hits: number;
 }
 
-/** A fast path that is tried. */
-interface LivePath extends FastPath {
+/** The fast path of a pair. It is live, or tried for the mark of its table, or waits. */
+interface KnownPath extends FastPath {
   read: FastPath["read"];
   readonly pair: KnownPair;
   /** The one that took the record after the last record that this one took. It is tried first for the next. */
-  next: LivePath;
+  next: KnownPath;
   /** How many records it has missed since its last hit. */
   misses: number;
   hasHit: boolean;
@@ -75,7 +75,7 @@ export class FastPaths {
   readonly #compileFor: (pair: RoutePair, owner: CodeOwner) => FastPath | null;
   /** By the route of the value, then of the key. Weak, because a route refers to its schema, and schemas may be large. */
   readonly #known = new WeakMap<SideRoute, WeakMap<SideRoute, KnownPair>>();
-  #live: readonly LivePath[] = [];
+  #live: readonly KnownPath[] = [];
   #headBytes = { key: 0, value: 0 };
   /** By the mark of a table, also those that are not tried in turn. */
   #marked = noneMarked();
@@ -84,7 +84,7 @@ export class FastPaths {
   /** How many more records than not were taken by another than the one that came next the last time. */
   #surprises = 0;
   /** The one that took the last record that any of them took. */
-  #last: LivePath | null = null;
+  #last: KnownPath | null = null;
 
   constructor(isSimple: (pair: RoutePair) => boolean, compileFor: (pair: RoutePair, owner: CodeOwner) => FastPath | null) {
     this.#isSimple = isSimple;
@@ -105,7 +105,7 @@ export class FastPaths {
 
   /** The routes of the last record that {@link read} has taken. */
   get lastPair(): RoutePair {
-    return (this.#last as LivePath).pair;
+    return (this.#last as KnownPath).pair;
   }
 
   /** Counts a record that took the slow path. Returns whether such records are simple. */
@@ -129,7 +129,7 @@ export class FastPaths {
     this.#marked = noneMarked();
   }
 
-  #readByOther(cursor: RecordCursor, last: LivePath, first: LivePath): readonly CdcEvent[] | typeof fastPathMiss {
+  #readByOther(cursor: RecordCursor, last: KnownPath, first: KnownPath): readonly CdcEvent[] | typeof fastPathMiss {
     const second = (first === last.next ? this.#pathOfTable(cursor) : last.next) ?? first;
     let events = second === first ? fastPathMiss : this.#try(second, cursor, last);
     for (const path of this.#live) {
@@ -145,7 +145,7 @@ export class FastPaths {
     return events;
   }
 
-  #try(path: LivePath, cursor: RecordCursor, last: LivePath): readonly CdcEvent[] | typeof fastPathMiss {
+  #try(path: KnownPath, cursor: RecordCursor, last: KnownPath): readonly CdcEvent[] | typeof fastPathMiss {
     const events = path.read(cursor);
     if (events === fastPathMiss) {
       path.misses++;
@@ -156,19 +156,19 @@ export class FastPaths {
   }
 
   /** The path that took the last record with the mark of this one. */
-  #pathOfTable(cursor: RecordCursor): LivePath | undefined {
+  #pathOfTable(cursor: RecordCursor): KnownPath | undefined {
     this.#mark = this.#live.length > maxUnmarked || this.#marked.size > 0 ? tableMarkOf(cursor, this.#headBytes) : 0;
     return this.#mark === 0 ? undefined : this.#marked.get(this.#mark);
   }
 
   /** The next record with this mark is tried on this path first. */
-  #remember(path: LivePath | null | undefined): void {
+  #remember(path: KnownPath | null | undefined): void {
     if (this.#mark !== 0 && path) {
       this.#marked.set(this.#mark, path);
     }
   }
 
-  #hit(path: LivePath, last: LivePath): void {
+  #hit(path: KnownPath, last: KnownPath): void {
     if (last.next !== path) {
       last.next = path;
       this.#surprises = Math.min(2 * maxSurprises, this.#surprises + 1);
@@ -183,7 +183,7 @@ export class FastPaths {
     }
   }
 
-  #giveOwnCode(path: LivePath): void {
+  #giveOwnCode(path: KnownPath): void {
     const own = this.#compileFor(path.pair, "own");
     if (own !== null) {
       path.read = own.read;
@@ -200,7 +200,7 @@ export class FastPaths {
   }
 
   /** A fast path that was of use comes back with the next record of its routes. Another one waits as long as it did at first. */
-  #setAside(path: LivePath): void {
+  #setAside(path: KnownPath): void {
     path.pair.rest = path.hasHit ? 1 : recordsBeforeFastPath;
     path.next = path;
     this.#live = this.#live.filter((other) => other !== path);
@@ -212,8 +212,8 @@ export class FastPaths {
   }
 
   #admit(pair: KnownPair): void {
-    pair.path ??= pair.path === undefined ? this.#pathFor(pair) : null;
-    const { path } = pair;
+    const path = pair.path === undefined ? this.#pathFor(pair) : pair.path;
+    pair.path = path;
     if (path === null) {
       pair.rest = Number.POSITIVE_INFINITY;
       return;
@@ -224,12 +224,12 @@ export class FastPaths {
     this.#makeRoom();
   }
 
-  #pathFor(pair: KnownPair): LivePath | null {
+  #pathFor(pair: KnownPair): KnownPath | null {
     const fastPath = this.#compileFor(pair, "shared");
     if (fastPath === null) {
       return null;
     }
-    const path = { ...fastPath, pair, misses: 0, hasHit: false } as LivePath; // `next` follows
+    const path = { ...fastPath, pair, misses: 0, hasHit: false } as KnownPath; // `next` follows
     path.next = path;
     const { key, value } = this.#headBytes;
     this.#headBytes = { key: Math.max(key, frameBytes(path.keyPrefixBytes)), value: Math.max(value, frameBytes(path.valuePrefixBytes)) };
@@ -271,7 +271,7 @@ function frameBytes(prefixLength: number): number {
   return prefixLength > 1 && prefixLength <= maxFrameBytes ? prefixLength : 0;
 }
 
-function noneMarked(): BoundedMap<number, LivePath> {
+function noneMarked(): BoundedMap<number, KnownPath> {
   return new BoundedMap(maxMarked, maxMarkedBytes, (_, path) => prefixBytes(path));
 }
 

@@ -119,7 +119,7 @@ export class JsonReader implements PayloadReader {
    * A miss of a text that another reader reads says nothing.
    */
   countMiss(): void {
-    if (++this.#misses >= maxMisses && this.#fast !== undefined) {
+    if (this.#fast !== undefined && ++this.#misses >= maxMisses) {
       this.#fast = null;
     }
   }
